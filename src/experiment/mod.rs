@@ -1,0 +1,4 @@
+//! Experiments: scenario files, one run, sweeps over seeds and arms, result files.
+
+pub mod results;
+pub mod scenario;

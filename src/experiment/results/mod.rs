@@ -1,0 +1,3 @@
+//! The result folder's files.
+
+pub mod rows;

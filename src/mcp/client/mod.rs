@@ -1,0 +1,3 @@
+//! The client model.
+
+pub mod settings;

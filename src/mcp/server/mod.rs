@@ -1,0 +1,3 @@
+//! The server model.
+
+pub mod settings;

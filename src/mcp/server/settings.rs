@@ -1,0 +1,192 @@
+//! What a server does, as values: the `[server]` and `[tool]` tables of a scenario file.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cursor::Grammar;
+use crate::world::draw::Span;
+use crate::world::time::Seconds;
+
+/// The `[server]` table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerSettings {
+    /// The form of the event ids on the wire.
+    pub id_grammar: Grammar,
+    /// Whether the streams of a session share one counter.
+    pub counter_scope: CounterScope,
+    /// The first number that a counter gives.
+    pub counter_start: u64,
+    /// Events that one stream's buffer keeps; the oldest go first.
+    pub buffer_events: u32,
+    /// How long a buffered event is kept at most.
+    pub buffer_ttl_s: Option<Seconds>,
+    /// Which stream carries the parts and the response of a tool call.
+    pub delivery: Delivery,
+    /// Whether a fresh stream starts with an event that has an id and empty data (2025-11-25, transports,
+    /// "Sending Messages to the Server", item 6).
+    pub priming: bool,
+    /// The reconnection time told to clients in the `retry` field of a fresh stream.
+    pub retry_s: Option<Seconds>,
+    /// The period of the comment lines that keep an idle connection alive.
+    pub keep_alive_s: Option<Seconds>,
+    /// Where a replay starts.
+    pub replay: Replay,
+    /// The answer to a cursor that is not an id of this server.
+    pub unknown_cursor: CursorAnswer,
+    /// The answer to a cursor whose successor has left the buffer.
+    pub purged_cursor: CursorAnswer,
+    /// The answer to a cursor above every id given so far.
+    pub ahead_cursor: CursorAnswer,
+    /// A session without a request and without an attached stream for this long is torn down.
+    pub session_idle_s: Option<Seconds>,
+    /// Whether a call in flight counts as activity of its session.
+    pub in_flight_keeps_alive: bool,
+    /// The answer to a session id that is not in the table.
+    pub unknown_session: UnknownSession,
+    /// What happens when a second GET stream is opened while one is attached.
+    pub get_slot: GetSlot,
+    /// Other notifications of a session, which take ids and fill its GET stream's buffer.
+    pub churn: Option<Churn>,
+}
+
+impl Default for ServerSettings {
+    fn default() -> ServerSettings {
+        ServerSettings {
+            id_grammar: Grammar::Integer,
+            counter_scope: CounterScope::Session,
+            counter_start: 1,
+            buffer_events: 256,
+            buffer_ttl_s: None,
+            delivery: Delivery::PostStream,
+            priming: true,
+            retry_s: None,
+            keep_alive_s: None,
+            replay: Replay::After,
+            unknown_cursor: CursorAnswer::Live,
+            purged_cursor: CursorAnswer::Oldest,
+            ahead_cursor: CursorAnswer::Live,
+            session_idle_s: None,
+            in_flight_keeps_alive: true,
+            unknown_session: UnknownSession::NotFound,
+            get_slot: GetSlot::TakeOver,
+            churn: None,
+        }
+    }
+}
+
+/// Whether the streams of a session share one counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CounterScope {
+    /// One counter a session: the ids of one stream may have legal gaps.
+    Session,
+    /// One counter a stream.
+    Stream,
+}
+
+/// Which stream carries the parts and the response of a tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Delivery {
+    /// The POST is answered with an event stream, which a GET with its cursor resumes.
+    PostStream,
+    /// The POST is answered 202 and everything comes on the session's GET stream: the habit of the
+    /// 2024-11-05 transport carried over, and the set-up of the incident.
+    GetStream,
+}
+
+/// Where a replay starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Replay {
+    /// With the successor of the cursor.
+    After,
+    /// With the event that the cursor names, once more.
+    Inclusive,
+}
+
+/// The answer to a resume whose cursor cannot be honoured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CursorAnswer {
+    /// 200, and what the buffer still has, from its oldest event.
+    Oldest,
+    /// 200, nothing replayed, then whatever comes next.
+    Live,
+    /// 200, a fresh priming event, nothing replayed, then whatever comes next.
+    Primer,
+    /// 200, an empty body, closed at once.
+    EmptyClosed,
+    /// 200, open, and nothing ever.
+    Silent,
+    /// 400.
+    Reject,
+}
+
+/// The answer to a session id that is not in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnknownSession {
+    /// 404 (2025-11-25, transports, "Session Management", item 3).
+    NotFound,
+    /// A new incarnation under the presented key, as servers that migrate or adopt sessions do.
+    Recreate,
+}
+
+/// What happens when a second GET stream is opened while one is attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GetSlot {
+    /// The new leg gets the stream and the old leg ends.
+    TakeOver,
+    /// 409 until the old leg is gone.
+    Conflict,
+}
+
+/// Other notifications of a session: bursts of log messages.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Churn {
+    /// Time between two bursts.
+    pub interval_s: Span<Seconds>,
+    /// Events of one burst.
+    pub burst_events: Span<u32>,
+    /// Every so many bursts the session falls quiet once (0: never).
+    #[serde(default)]
+    pub quiet_every_bursts: u32,
+    /// How long it is quiet then.
+    #[serde(default = "no_time")]
+    pub quiet_s: Span<Seconds>,
+}
+
+fn no_time() -> Span<Seconds> {
+    Span::exactly(Seconds::new(0))
+}
+
+/// The `[tool]` table: the one tool that every server offers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToolSettings {
+    /// Progress parts of one call, before its response.
+    pub parts: Span<u32>,
+    /// Time before each part and before the response.
+    pub interval_s: Span<Seconds>,
+    /// Bytes of text in each part.
+    pub part_bytes: u32,
+    /// Whether a call can continue from part k instead of from its start.
+    pub checkpointable: bool,
+    /// Whether a second execution has no further effect.
+    pub idempotent: bool,
+}
+
+impl Default for ToolSettings {
+    fn default() -> ToolSettings {
+        ToolSettings {
+            parts: Span::exactly(8),
+            interval_s: Span::exactly(Seconds::new(2)),
+            part_bytes: 64,
+            checkpointable: true,
+            idempotent: true,
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! JSON-RPC 2.0 messages of revision 2025-11-25, as far as the models speak it.
+//!
+//! Peers are hostile until parsed: [`Incoming::parse`] takes any bytes and keeps only what a rule needs.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::header::REVISION;
+
+/// The name of the one tool that the server model offers.
+pub const TOOL: &str = "report";
+
+/// A JSON-RPC request id: a string or a whole number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum RpcId {
+    /// A whole number: what the client model uses.
+    Number(u64),
+    /// A string.
+    Text(String),
+}
+
+/// The arguments of a call to [`TOOL`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallArguments {
+    /// The client.
+    pub client: u32,
+    /// Its call.
+    pub call: u32,
+    /// The first part wanted: a checkpointable tool continues there, another starts again from part 0.
+    pub from_part: u32,
+}
+
+/// A message as it arrives at either side.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Incoming {
+    /// A request: it wants a response.
+    Request {
+        /// Its id.
+        id: RpcId,
+        /// Its method.
+        method: String,
+        /// Its parameters, null where it has none.
+        params: Value,
+    },
+    /// A notification: it wants none.
+    Notification {
+        /// Its method.
+        method: String,
+        /// Its parameters, null where it has none.
+        params: Value,
+    },
+    /// The response to a request.
+    Response {
+        /// The request's id.
+        id: RpcId,
+        /// The result, or the error's code and message.
+        result: Result<Value, RpcError>,
+    },
+}
+
+/// A JSON-RPC error object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RpcError {
+    /// The code.
+    pub code: i64,
+    /// The message.
+    pub message: String,
+}
+
+/// Bytes that are no JSON-RPC message.
+#[derive(Debug, thiserror::Error)]
+pub enum NotAMessage {
+    /// The bytes are no JSON, or of another shape.
+    #[error("not a JSON-RPC message: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Neither a method nor a result nor an error.
+    #[error("not a JSON-RPC message: it has neither a method nor a result nor an error")]
+    Shapeless,
+}
+
+#[derive(Deserialize)]
+struct Raw {
+    id: Option<RpcId>,
+    method: Option<String>,
+    #[serde(default)]
+    params: Value,
+    result: Option<Value>,
+    error: Option<RpcError>,
+}
+
+impl Incoming {
+    /// Reads one message.
+    pub fn parse(bytes: &[u8]) -> Result<Incoming, NotAMessage> {
+        let raw: Raw = serde_json::from_slice(bytes)?;
+        match raw {
+            Raw {
+                id: Some(id),
+                method: Some(method),
+                params,
+                ..
+            } => Ok(Incoming::Request { id, method, params }),
+            Raw {
+                id: None,
+                method: Some(method),
+                params,
+                ..
+            } => Ok(Incoming::Notification { method, params }),
+            Raw {
+                id: Some(id),
+                error: Some(error),
+                ..
+            } => Ok(Incoming::Response {
+                id,
+                result: Err(error),
+            }),
+            Raw {
+                id: Some(id),
+                result: Some(result),
+                ..
+            } => Ok(Incoming::Response {
+                id,
+                result: Ok(result),
+            }),
+            _ => Err(NotAMessage::Shapeless),
+        }
+    }
+}
+
+/// A `notifications/progress` that carries a part of a tool call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The token that the call chose (2025-11-25, utilities, "Progress").
+    #[serde(rename = "progressToken")]
+    pub token: String,
+    /// Parts sent so far, this one included: increases with every notification.
+    pub progress: u32,
+    /// Parts in all.
+    pub total: u32,
+    /// The part's text: its check value in hexadecimal, then filling.
+    pub message: String,
+}
+
+impl Progress {
+    /// The part's check value, where the text starts with one.
+    pub fn check(&self) -> Option<u32> {
+        u32::from_str_radix(self.message.get(..8)?, 16).ok()
+    }
+}
+
+/// `initialize`.
+pub fn initialize(id: u64) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": {
+        "protocolVersion": REVISION,
+        "capabilities": {},
+        "clientInfo": {"name": "desync-sim", "version": env!("CARGO_PKG_VERSION")},
+    }})
+}
+
+/// The result of `initialize`.
+pub fn initialize_result(id: &RpcId) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "result": {
+        "protocolVersion": REVISION,
+        "capabilities": {"tools": {}, "logging": {}},
+        "serverInfo": {"name": "desync-sim", "version": env!("CARGO_PKG_VERSION")},
+    }})
+}
+
+/// `notifications/initialized`.
+pub fn initialized() -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/initialized"})
+}
+
+/// `tools/list`.
+pub fn list_tools(id: u64) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"})
+}
+
+/// The result of `tools/list`: the one tool, with the annotation `idempotentHint` (2025-11-25, server, "Tools") and,
+/// under a key of our own in `_meta`, whether a call can continue from a checkpoint.
+pub fn list_tools_result(id: &RpcId, idempotent: bool, checkpointable: bool) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "result": {"tools": [{
+        "name": TOOL,
+        "description": "returns a report in parts",
+        "inputSchema": {"type": "object"},
+        "annotations": {"idempotentHint": idempotent},
+        "_meta": {"desync-sim/checkpointable": checkpointable},
+    }]}})
+}
+
+/// What `tools/list` says about [`TOOL`]: (idempotent, checkpointable), each false where it says nothing.
+pub fn tool_traits(result: &Value) -> (bool, bool) {
+    let tool = result["tools"]
+        .as_array()
+        .and_then(|tools| tools.iter().find(|tool| tool["name"] == TOOL));
+    let flag = |value: Option<&Value>| value.and_then(Value::as_bool).unwrap_or(false);
+    (
+        flag(tool.and_then(|tool| tool.pointer("/annotations/idempotentHint"))),
+        flag(tool.and_then(|tool| tool["_meta"].get("desync-sim/checkpointable"))),
+    )
+}
+
+/// `tools/call` with a progress token.
+pub fn call_tool(id: u64, token: &str, arguments: CallArguments) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+        "name": TOOL, "arguments": arguments, "_meta": {"progressToken": token},
+    }})
+}
+
+/// The result of `tools/call`.
+pub fn call_tool_result(id: &RpcId, parts: u32) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "result": {
+        "content": [{"type": "text", "text": format!("{parts} parts")}], "isError": false,
+    }})
+}
+
+/// `notifications/progress`.
+pub fn progress(progress: &Progress) -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress})
+}
+
+/// `notifications/message`: a log message that belongs to no call.
+pub fn log_message(text: &str) -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": text}})
+}
+
+/// `notifications/cancelled` (2025-11-25, utilities, "Cancellation").
+pub fn cancelled(request: u64, reason: &str) -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request, "reason": reason}})
+}
+
+/// An error response; `id` is null where the request's could not be read.
+pub fn error(id: Option<&RpcId>, code: i64, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}

@@ -1,0 +1,1 @@
+//! Server-sent events: the encoder and the decoder (WHATWG HTML, "Server-sent events").

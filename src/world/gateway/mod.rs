@@ -1,0 +1,3 @@
+//! The gateway.
+
+pub mod settings;

@@ -1,0 +1,7 @@
+//! The simulated world: time, random streams, network, gateway and the fault schedule.
+
+pub mod draw;
+pub mod fault;
+pub mod gateway;
+pub mod schedule;
+pub mod time;
