@@ -2,3 +2,4 @@
 
 pub mod results;
 pub mod scenario;
+pub mod pool;

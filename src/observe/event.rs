@@ -280,6 +280,8 @@ pub enum Event {
         client: ClientNo,
         /// Its request.
         request: RequestNo,
+        /// Data events sent on this leg so far: later ones are at `next` and after.
+        sent: u64,
         /// The log.
         log: LogNo,
         /// The position of the next event.

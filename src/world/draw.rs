@@ -237,3 +237,100 @@ where
         deserializer.deserialize_any(Visitor(std::marker::PhantomData))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draws() -> Draws {
+        Draws::new("test", 7)
+    }
+
+    fn numbers(mut stream: Stream) -> Vec<u64> {
+        (0..8).map(|_| stream.bits()).collect()
+    }
+
+    #[test]
+    fn a_stream_is_the_same_whenever_it_is_taken() {
+        let draws = draws();
+        let mut other = draws.stream(Purpose::Faults, 3);
+        other.bits();
+        assert_eq!(numbers(draws.stream(Purpose::Churn, 3)), numbers(draws.stream(Purpose::Churn, 3)));
+    }
+
+    #[test]
+    fn streams_differ_by_scenario_seed_purpose_and_entity() {
+        let mut seen = Vec::new();
+        for (name, seed) in [("a", 1), ("a", 2), ("b", 1)] {
+            for purpose in [Purpose::Arrivals, Purpose::Churn] {
+                for entity in [0, 1, (1 << 48) - 1] {
+                    seen.push(numbers(Draws::new(name, seed).stream(purpose, entity)));
+                }
+            }
+        }
+        let all = seen.len();
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), all);
+    }
+
+    /// The first numbers of one stream, written down once: if they change, no recorded seed replays.
+    #[test]
+    fn recorded_seeds_keep_their_numbers() {
+        let mut stream = Draws::new("incident", 0).stream(Purpose::Arrivals, 0);
+        assert_eq!([stream.bits(), stream.between(1, 6), stream.between(0, 999)], RECORDED);
+    }
+
+    const RECORDED: [u64; 3] = [5_365_460_594_206_449_674, 5, 867];
+
+    #[test]
+    fn every_number_of_a_range_comes_up_about_equally_often_and_no_other() {
+        let mut stream = draws().stream(Purpose::Faults, 0);
+        let mut counts = [0u32; 6];
+        for _ in 0..60_000 {
+            counts[usize::try_from(stream.between(1, 6) - 1).unwrap()] += 1;
+        }
+        // Five standard deviations of a binomial count around 10 000.
+        assert!(counts.iter().all(|count| count.abs_diff(10_000) < 457), "{counts:?}");
+    }
+
+    #[test]
+    fn the_widest_range_can_be_drawn_from() {
+        let mut stream = draws().stream(Purpose::Faults, 0);
+        let mut same = stream.clone();
+        assert_eq!(stream.between(0, u64::MAX), same.bits());
+        assert_eq!(stream.between(9, 9), 9);
+    }
+
+    #[test]
+    fn chances_are_exact_at_both_ends() {
+        let mut stream = draws().stream(Purpose::Faults, 0);
+        assert!((0..1000).all(|_| !stream.happens(0, 3600)));
+        assert!((0..1000).all(|_| stream.happens(3600, 3600)));
+    }
+
+    #[test]
+    fn spans_are_written_as_a_number_or_as_a_range() {
+        #[derive(Debug, PartialEq, Deserialize, Serialize)]
+        struct Table {
+            span: Span<Seconds>,
+        }
+        let table = |text: &str| toml::from_str::<Table>(text).map(|table| table.span);
+        assert_eq!(table("span = 3").unwrap(), Span::exactly(Seconds::new(3)));
+        assert_eq!(
+            table("span = [0.5, 3]").unwrap(),
+            Span::new(Seconds::from_millis(500), Seconds::new(3)).unwrap()
+        );
+        for (text, complaint) in [
+            ("span = [3, 1]", "the range [3, 1] is empty"),
+            ("span = [1, 2, 3]", "a range has two ends"),
+            ("span = [1]", "invalid length 1"),
+            ("span = '3s'", "expected a number, or a range [low, high]"),
+            ("span = -1", "-1 is not a time this simulator can keep"),
+            ("span = nan", "is not a time this simulator can keep"),
+        ] {
+            let error = table(text).unwrap_err().to_string();
+            assert!(error.contains(complaint), "{text}: {error}");
+        }
+    }
+}
