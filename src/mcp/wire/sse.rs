@@ -1,1 +1,0 @@
-//! Server-sent events: the encoder and the decoder (WHATWG HTML, "Server-sent events").
