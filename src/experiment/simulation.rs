@@ -10,19 +10,18 @@ use crate::mcp::client::policy::Policy;
 use crate::mcp::client::settings::Arm;
 use crate::mcp::client::workload::Workload;
 use crate::mcp::server::Server;
+use crate::mcp::server::fleet::Fleet;
 use crate::observe::event::Event;
 use crate::observe::witness::{Sink, Witness};
 use crate::world::draw::{Draws, Purpose};
 use crate::world::gateway::Gateway;
-use crate::world::net::{CountedDial, HostBind, HostDial, sim_now};
-use crate::world::network::Network;
+use crate::world::links::Links;
+use crate::world::net::{CountedDial, Hosts, TurmoilBind, TurmoilDial, sim_now};
+use crate::world::network::{Network, NetworkFailed};
 use crate::world::schedule::Schedule;
 
 /// The port that the gateway and the servers listen on.
 const PORT: u16 = 80;
-
-/// The name of the gateway's host.
-const GATEWAY: &str = "gateway";
 
 /// Between two looks at the stop flag, in steps of the network.
 const STEPS_BETWEEN_LOOKS: u64 = 1024;
@@ -51,11 +50,6 @@ pub enum Ending {
     Stopped,
 }
 
-/// Why a run cannot be carried through.
-#[derive(Debug, thiserror::Error)]
-#[error("the simulated network failed: {0}")]
-pub struct NetworkFailed(String);
-
 /// Simulates one run into `sink`, from its start to its horizon or until `stop` is set.
 pub fn simulate(spec: &RunSpec<'_>, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBool) -> Result<Ending, NetworkFailed> {
     let settings = spec.settings;
@@ -64,26 +58,34 @@ pub fn simulate(spec: &RunSpec<'_>, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBo
     let horizon = settings.horizon_s.get();
     let witness = |host: &str| Witness::new(host, sim_now, sink.clone());
 
-    let site_names: Vec<String> = (1..=topology.sites).map(|site| format!("site-{site}")).collect();
-    let server_names: Vec<String> = (1..=topology.servers).map(|server| format!("server-{server}")).collect();
-    let mut network = Network::new(settings.tick_s.get(), horizon, &draws);
+    let hosts = Hosts::new(topology.sites, topology.servers);
+    let mut network = Network::new(settings.tick_s, settings.horizon_s, &draws);
 
-    let servers = Server::fleet(&settings.server, settings.tool, topology.servers, &draws, &server_names, &witness);
-    for (server, name) in servers.iter().zip(&server_names) {
-        let (server, faults) = (server.clone(), spec.schedule.faults.clone());
-        network.host(name, move || server.clone().run(HostBind::new(PORT), faults.clone()));
+    let fleet = Rc::new(Fleet::new(topology.servers));
+    let server_settings = Rc::new(settings.server.clone());
+    for (number, name) in (0..).zip(&hosts.servers) {
+        let server = Server::new(
+            number,
+            server_settings.clone(),
+            settings.tool,
+            draws.clone(),
+            witness(name),
+            fleet.clone(),
+        );
+        let faults = spec.schedule.faults.clone();
+        network.host(name, move || server.clone().run(TurmoilBind::new(PORT), faults.clone()));
     }
 
-    let upstreams: Vec<HostDial> = server_names.iter().map(|name| HostDial::new(name, PORT)).collect();
-    let gateway = Gateway::new(settings.gateway.clone(), upstreams, witness(GATEWAY));
+    let upstreams: Vec<TurmoilDial> = hosts.servers.iter().map(|name| TurmoilDial::new(name, PORT)).collect();
+    let gateway = Gateway::new(settings.gateway.clone(), upstreams, witness(&hosts.gateway));
     {
         let faults = spec.schedule.faults.clone();
-        network.host(GATEWAY, move || gateway.clone().run(HostBind::new(PORT), faults.clone()));
+        network.host(&hosts.gateway, move || gateway.clone().run(TurmoilBind::new(PORT), faults.clone()));
     }
 
     let client_settings = Rc::new(settings.client.clone());
     let mut clients = Vec::new();
-    for (site, name) in (0u32..).zip(&site_names) {
+    for (site, name) in (0u32..).zip(&hosts.sites) {
         let witness = witness(name);
         let mut crew = Vec::new();
         for number in (site..topology.clients).step_by(topology.sites as usize) {
@@ -92,7 +94,7 @@ pub fn simulate(spec: &RunSpec<'_>, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBo
                 number,
                 Policy::new(spec.arm, &settings.client, settings.server.id_grammar),
                 client_settings.clone(),
-                CountedDial::new(HostDial::new(GATEWAY, PORT), traffic.clone()),
+                CountedDial::new(TurmoilDial::new(&hosts.gateway, PORT), traffic.clone()),
                 traffic,
                 draws.stream(Purpose::RetryJitter, u64::from(number)),
                 witness.clone(),
@@ -112,10 +114,17 @@ pub fn simulate(spec: &RunSpec<'_>, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBo
         });
     }
 
-    network.link(&site_names, GATEWAY, &server_names, topology, spec.schedule, &draws);
+    let mut links = Links::new(
+        hosts.clone(),
+        topology.latency_s,
+        topology.latency_epoch_s,
+        &draws,
+        &spec.schedule.faults,
+        sink.clone(),
+    );
     let mut steps: u64 = 0;
     while network.elapsed() < horizon {
-        network.step(&sink).map_err(NetworkFailed)?;
+        network.step(&mut links)?;
         steps += 1;
         if steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && stop.load(Ordering::Relaxed) {
             return Ok(Ending::Stopped);

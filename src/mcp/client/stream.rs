@@ -11,8 +11,11 @@ use super::request::{Answered, Outgoing};
 use crate::cursor::{Desync, Step, Validator};
 use crate::mcp::net::Dial;
 use crate::mcp::wire::message::{Incoming, Progress, RpcId};
-use crate::mcp::wire::sse::Item;
+use crate::mcp::wire::sse::{self, Item};
 use crate::observe::event::{DetectedBy, Event, FrameKind, LegEnd, Purpose};
+
+/// The longest reconnection time that a client takes from a server.
+const MAX_RETRY: Duration = Duration::from_secs(3600);
 
 /// One logical stream: its cursor, its rules and its delays outlive its legs.
 pub struct LogicalStream {
@@ -102,12 +105,12 @@ impl<D: Dial> Client<D> {
                 None => leg.next().await,
             };
             match item {
-                Ok(Item::Retry(delay)) => stream.retry = Some(delay),
+                Ok(Item::Retry(delay)) => stream.retry = Some(delay.min(MAX_RETRY)),
                 Ok(Item::Id(id)) => {
-                    stream.validator.on_event(id.as_deref(), false)?;
+                    stream.validator.on_event(Some(id.as_deref().unwrap_or_default()), false)?;
                 }
-                Ok(Item::Event { id, data, .. }) => {
-                    if self.take_event(stream, leg, id.as_deref(), &data)? {
+                Ok(Item::Event(event)) => {
+                    if self.take_event(stream, leg, &event)? {
                         grace = None;
                     }
                 }
@@ -117,15 +120,10 @@ impl<D: Dial> Client<D> {
     }
 
     /// Judges one event and delivers it. Whether it carried data.
-    fn take_event(
-        &self,
-        stream: &mut LogicalStream,
-        leg: &Leg,
-        id: Option<&str>,
-        data: &str,
-    ) -> Result<bool, Desync> {
-        let has_data = !data.is_empty();
-        let message = has_data.then(|| Incoming::parse(data.as_bytes()).ok()).flatten();
+    fn take_event(&self, stream: &mut LogicalStream, leg: &Leg, event: &sse::Event) -> Result<bool, Desync> {
+        let has_data = !event.data.is_empty();
+        let message = has_data.then(|| Incoming::parse(event.data.as_bytes()).ok()).flatten();
+        let id = event.id_field();
         let tag = leg.tag();
         self.witness.report(Event::FrameReceived {
             client: tag.client,

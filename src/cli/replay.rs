@@ -1,0 +1,101 @@
+//! `replay`: one run again, told as a story, written as an event log, drawn as a timeline.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use anyhow::Context;
+
+use super::args::ReplayArguments;
+use super::exit::{Exit, Failure, OrExit, Outcome};
+use super::{interrupt, select};
+use crate::experiment::run::{PreparedRun, Run};
+use crate::experiment::scenario::LoadedScenario;
+use crate::observe::recorder::{Recorder, RunRecord};
+use crate::observe::story::{Focus, Story};
+use crate::observe::trace::{TraceHeader, read_trace};
+use crate::report;
+use crate::world::schedule::Schedule;
+
+/// Carries the command out.
+pub fn replay(arguments: &ReplayArguments) -> Outcome {
+    let loaded = select::scenario(&arguments.scenario)?;
+    let run = Run { seed: arguments.seed, arm: arguments.arm };
+    let prepared = match &arguments.schedule {
+        None => run.of(&loaded.scenario),
+        Some(file) => {
+            let schedule = Schedule::load(file, &loaded.scenario.settings.topology).or_exit(Exit::BadInput)?;
+            run.with_schedule(&loaded.scenario, schedule)
+        }
+    };
+    let header = TraceHeader::new(&loaded.scenario.name, arguments.seed, arguments.arm.name());
+
+    if arguments.trace.as_deref() == Some(Path::new("-")) {
+        let record = carry_out(&prepared, Recorder::with_trace(&header, Box::new(BufWriter::new(io::stdout()))))?;
+        record.trace.context("the event log cannot be written to the standard output").or_exit(Exit::Io)?;
+        return Ok(Exit::Well);
+    }
+
+    // The story is about the clients that something happened to: who they are is known at the end only. So the log is
+    // kept in a file while the run lasts, and told from there.
+    let mut log = tempfile::tempfile().context("no temporary file can be made").or_exit(Exit::Io)?;
+    let kept = log.try_clone().context("the temporary file cannot be used").or_exit(Exit::Io)?;
+    let record = carry_out(&prepared, Recorder::with_trace(&header, Box::new(BufWriter::new(kept))))?;
+    if let Err(error) = &record.trace {
+        return Err(Failure::say(Exit::Io, format_args!("the event log cannot be kept in a temporary file: {error}")));
+    }
+    if let Some(path) = &arguments.trace {
+        copy_to(&mut log, path).with_context(|| format!("{} cannot be written", path.display())).or_exit(Exit::Io)?;
+    }
+    tell(&mut log, arguments, &record).context("the story cannot be told").or_exit(Exit::Io)?;
+    if let Some(path) = &arguments.timeline {
+        draw(&prepared, arguments, &loaded, record, path).or_exit(Exit::Io)?;
+    }
+    Ok(Exit::Well)
+}
+
+fn carry_out(prepared: &PreparedRun<'_>, recorder: Recorder) -> Result<RunRecord, Failure> {
+    prepared
+        .record(recorder, interrupt::stop_flag())
+        .or_exit(Exit::Internal)?
+        .ok_or_else(|| Failure::say(Exit::Interrupted, "interrupted"))
+}
+
+fn copy_to(log: &mut File, path: &Path) -> io::Result<()> {
+    use std::io::Seek as _;
+    log.rewind()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut copy = tempfile::NamedTempFile::new_in(folder)?;
+    io::copy(log, &mut copy)?;
+    copy.persist(path)?;
+    Ok(())
+}
+
+fn tell(log: &mut File, arguments: &ReplayArguments, record: &RunRecord) -> anyhow::Result<()> {
+    use std::io::Seek as _;
+    log.rewind()?;
+    let focus = match arguments.client {
+        Some(client) => Focus::Client(client),
+        None => Focus::Clients(record.verdicts.affected_clients()),
+    };
+    let mut story = Story::new(io::stdout().lock(), focus);
+    for entry in read_trace(io::BufReader::new(log))? {
+        story.tell(&entry?)?;
+    }
+    let mut out = story.finish(&record.verdicts)?;
+    writeln!(out, "digest of the event log: {}", record.digest)?;
+    Ok(())
+}
+
+fn draw(
+    prepared: &PreparedRun<'_>,
+    arguments: &ReplayArguments,
+    loaded: &LoadedScenario,
+    record: RunRecord,
+    path: &Path,
+) -> anyhow::Result<()> {
+    let command = select::replay_command(&arguments.scenario, arguments.seed, arguments.arm);
+    report::write_timeline(path, &loaded.scenario, &prepared.result(record), &command)?;
+    eprintln!("timeline: {}", path.display());
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! `verify`: each run twice, in separate processes, event log against event log.
+
+use std::io::{BufRead, BufReader, Lines};
+use std::ops::ControlFlow;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, bail};
+
+use super::args::{ScenarioArguments, VerifyArguments};
+use super::exit::{Exit, Failure, Outcome};
+use super::{interrupt, select};
+use crate::experiment::pool;
+use crate::mcp::client::settings::Arm;
+
+/// What came of running one seed of one arm twice.
+enum Comparison {
+    /// All lines are equal.
+    Same { lines: u64 },
+    /// The first line that differs, as each process wrote it; none where that process wrote fewer lines.
+    Differs { line: u64, first: Option<String>, second: Option<String> },
+}
+
+/// Carries the command out.
+pub fn verify(arguments: &VerifyArguments) -> Outcome {
+    let loaded = select::scenario(&arguments.scenario)?;
+    let arms = select::arms(&arguments.arms, &loaded);
+    let runs: Vec<(u64, Arm)> =
+        arguments.seeds.iter().flat_map(|seed| arms.iter().map(move |arm| (seed, *arm))).collect();
+    let stop = interrupt::stop_flag();
+
+    let mut differing = 0;
+    let mut total_lines = 0;
+    let mut failure = None;
+    let mut checked = 0;
+    pool::run_in_order(
+        &runs,
+        select::jobs(arguments.jobs),
+        stop,
+        |(seed, arm)| format!("verify seed {seed} arm {arm}"),
+        |(seed, arm)| compare(&arguments.scenario, *seed, *arm),
+        |(seed, arm), compared| {
+            checked += 1;
+            match compared.map_err(anyhow::Error::new).and_then(|compared| compared) {
+                Ok(Comparison::Same { lines }) => total_lines += lines,
+                Ok(Comparison::Differs { line, first, second }) => {
+                    differing += 1;
+                    println!("seed {seed}, arm {arm}: the event logs differ at line {line}");
+                    println!("  first process:  {}", first.as_deref().unwrap_or("(no more lines)"));
+                    println!("  second process: {}", second.as_deref().unwrap_or("(no more lines)"));
+                    println!("  again: {} --trace -", select::replay_command(&arguments.scenario, *seed, *arm));
+                }
+                Err(error) => {
+                    failure = Some(error.context(format!("seed {seed}, arm {arm}")));
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        },
+    );
+    if let Some(error) = failure {
+        return Err(Failure::new(Exit::Internal, error));
+    }
+    if checked < runs.len() {
+        return Ok(Exit::Interrupted);
+    }
+    if differing > 0 {
+        println!("{differing} of {} runs differ between two processes", runs.len());
+        return Ok(Exit::Violated);
+    }
+    println!(
+        "{} runs ({} seeds, {} arms), each in two processes: all {total_lines} lines of the event logs are equal",
+        runs.len(),
+        arguments.seeds.len(),
+        arms.len()
+    );
+    Ok(Exit::Well)
+}
+
+fn compare(scenario: &ScenarioArguments, seed: u64, arm: Arm) -> anyhow::Result<Comparison> {
+    let mut first = Replayed::start(scenario, seed, arm)?;
+    let mut second = Replayed::start(scenario, seed, arm)?;
+    let mut line = 0;
+    loop {
+        line += 1;
+        match (first.next_line()?, second.next_line()?) {
+            (None, None) => break,
+            (a, b) if a == b => {}
+            (first, second) => return Ok(Comparison::Differs { line, first, second }),
+        }
+    }
+    first.end()?;
+    second.end()?;
+    Ok(Comparison::Same { lines: line - 1 })
+}
+
+/// A process of this program that replays one run and writes its event log to a pipe.
+struct Replayed {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Replayed {
+    fn start(scenario: &ScenarioArguments, seed: u64, arm: Arm) -> anyhow::Result<Replayed> {
+        let program = std::env::current_exe().context("this program's own file cannot be found")?;
+        let mut command = Command::new(program);
+        command.arg("replay").arg(&scenario.scenario);
+        for change in &scenario.set {
+            command.args(["--set", change]);
+        }
+        command.args(["--seed", &seed.to_string(), "--arm", arm.name(), "--trace", "-"]);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .context("a second process of this program cannot be started")?;
+        let stdout = child.stdout.take().context("the second process has no output")?;
+        Ok(Replayed { child, lines: BufReader::new(stdout).lines() })
+    }
+
+    fn next_line(&mut self) -> anyhow::Result<Option<String>> {
+        self.lines.next().transpose().context("the event log of a second process cannot be read")
+    }
+
+    fn end(&mut self) -> anyhow::Result<()> {
+        let status = self.child.wait()?;
+        // The replayed run's own verdict is no matter here, only whether it came to its end.
+        if !status.success() && status.code() != Some(i32::from(Exit::Vacuous.code())) {
+            bail!("a replaying process ended with {status}");
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Replayed {
+    fn drop(&mut self) {
+        // Already ended in the ordinary course; after a difference it is of no more use.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
