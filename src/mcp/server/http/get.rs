@@ -6,7 +6,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
-use super::{Answer, Reply, accepts, event_stream, json, refuse, session_of};
+use super::{Answer, Refusal, Reply, accepts, event_stream, session_of};
 use crate::mcp::server::Server;
 use crate::mcp::server::leg::Leg;
 use crate::mcp::server::resume::{Judged, judge};
@@ -14,13 +14,12 @@ use crate::mcp::server::session::Activity;
 use crate::mcp::server::settings::{CursorAnswer, GetSlot};
 use crate::mcp::server::stream::{Place, SharedStream};
 use crate::mcp::wire::header::{EVENT_STREAM, LAST_EVENT_ID, RequestTag};
-use crate::mcp::wire::message;
 use crate::observe::event::{CursorFound, Event};
 
 /// Answers a GET.
 pub fn answer(server: &Rc<Server>, headers: &HeaderMap) -> Answer {
     if !accepts(headers, EVENT_STREAM) {
-        return Err(refuse(
+        return Err(Refusal::new(
             StatusCode::NOT_ACCEPTABLE,
             "expected an Accept header with text/event-stream",
         ));
@@ -112,13 +111,9 @@ impl Opening<'_> {
                 let leg = Leg::silent(base, self.activity, self.tag, found);
                 Ok(event_stream(Reply::Leg(leg)))
             }
-            CursorAnswer::Reject => Err(json(
+            CursorAnswer::Reject => Err(Refusal::new(
                 StatusCode::BAD_REQUEST,
-                &message::error(
-                    None,
-                    super::REFUSED,
-                    "this server cannot resume after that event",
-                ),
+                "this server cannot resume after that event",
             )),
         }
     }
@@ -145,12 +140,12 @@ impl Opening<'_> {
     }
 
     /// Only the standalone stream can refuse a second leg; on a POST stream the newer leg takes over.
-    fn check_slot(&self, stream: &SharedStream) -> Result<(), http::Response<Reply>> {
+    fn check_slot(&self, stream: &SharedStream) -> Result<(), Refusal> {
         let refuses = self.server.base.settings.get_slot == GetSlot::Conflict
             && Rc::ptr_eq(stream, self.standalone)
             && stream.borrow().is_held();
         match refuses {
-            true => Err(refuse(
+            true => Err(Refusal::new(
                 StatusCode::CONFLICT,
                 "the session's stream is open already",
             )),

@@ -2,6 +2,7 @@
 
 mod get;
 mod post;
+mod refusal;
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -9,11 +10,12 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use serde_json::Value;
 
+use self::refusal::Refusal;
 use super::Server;
 use super::leg::Leg;
 use super::settings::UnknownSession;
@@ -53,25 +55,23 @@ where
 {
     let (head, body) = request.into_parts();
     let answered = match (head.uri.path() == ENDPOINT, &head.method) {
-        (false, _) => Err(refuse(StatusCode::NOT_FOUND, "there is only /mcp here")),
+        (false, _) => Err(Refusal::new(
+            StatusCode::NOT_FOUND,
+            "there is only /mcp here",
+        )),
         (true, &Method::POST) => post::answer(&server, &head.headers, body).await,
         (true, &Method::GET) => get::answer(&server, &head.headers),
         (true, &Method::DELETE) => delete(&server, &head.headers),
-        (true, _) => {
-            let mut response = refuse(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "expected POST, GET or DELETE",
-            );
-            let allowed = HeaderValue::from_static("GET, POST, DELETE");
-            response.headers_mut().insert(ALLOW, allowed);
-            Err(response)
-        }
+        (true, _) => Err(Refusal::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "expected POST, GET or DELETE",
+        )),
     };
-    Ok(answered.unwrap_or_else(|refusal| refusal))
+    Ok(answered.unwrap_or_else(Refusal::into_response))
 }
 
 /// An answer, or a refusal: both are sent.
-type Answer = Result<Response<Reply>, Response<Reply>>;
+type Answer = Result<Response<Reply>, Refusal>;
 
 /// DELETE ends the session (2025-11-25, transports, "Session Management", item 5) and cancels its calls. Answered 200,
 /// as the official SDKs do.
@@ -79,7 +79,7 @@ fn delete(server: &Rc<Server>, headers: &HeaderMap) -> Answer {
     check_revision(headers)?;
     let key = session_key(headers)?;
     let closed = server.table.borrow_mut().close(key, Cause::Deleted);
-    let session = closed.ok_or_else(session_not_found)?;
+    let session = closed.ok_or_else(Refusal::session_not_found)?;
     server.cancel_all(&session);
     Ok(whole(StatusCode::OK, Bytes::new()))
 }
@@ -88,14 +88,14 @@ fn delete(server: &Rc<Server>, headers: &HeaderMap) -> Answer {
 fn session_of(
     server: &Rc<Server>,
     headers: &HeaderMap,
-) -> Result<(SharedSession, RequestTag), Response<Reply>> {
+) -> Result<(SharedSession, RequestTag), Refusal> {
     check_revision(headers)?;
     let key = session_key(headers)?;
     let tag = RequestTag::of(headers);
     let known = server.table.borrow().get(key);
     let session = match (known, server.base.settings.unknown_session) {
         (Some(session), _) => session,
-        (None, UnknownSession::NotFound) => return Err(session_not_found()),
+        (None, UnknownSession::NotFound) => return Err(Refusal::session_not_found()),
         (None, UnknownSession::Recreate) => {
             let owner = tag
                 .unwrap_or_else(|| server.base.fleet.stranger(None))
@@ -113,25 +113,25 @@ fn session_of(
     Ok((session, tag))
 }
 
-fn session_key(headers: &HeaderMap) -> Result<&str, Response<Reply>> {
-    let value = headers
-        .get(SESSION_ID)
-        .ok_or_else(|| refuse(StatusCode::BAD_REQUEST, "expected an Mcp-Session-Id header"))?;
+fn session_key(headers: &HeaderMap) -> Result<&str, Refusal> {
+    let value = headers.get(SESSION_ID).ok_or_else(|| {
+        Refusal::new(StatusCode::BAD_REQUEST, "expected an Mcp-Session-Id header")
+    })?;
     value
         .to_str()
         .ok()
         .filter(|key| key.len() <= KEY_BYTES && key.bytes().all(|byte| byte.is_ascii_graphic()))
         .ok_or_else(|| {
-            refuse(
+            Refusal::new(
                 StatusCode::BAD_REQUEST,
                 "expected an Mcp-Session-Id of at most 256 visible ASCII characters",
             )
         })
 }
 
-fn check_revision(headers: &HeaderMap) -> Result<(), Response<Reply>> {
+fn check_revision(headers: &HeaderMap) -> Result<(), Refusal> {
     match headers.get(PROTOCOL_VERSION) {
-        Some(revision) if !REVISIONS.iter().any(|known| revision == known) => Err(refuse(
+        Some(revision) if !REVISIONS.iter().any(|known| revision == known) => Err(Refusal::new(
             StatusCode::BAD_REQUEST,
             "expected an MCP-Protocol-Version of 2025-03-26, 2025-06-18 or 2025-11-25",
         )),
@@ -156,15 +156,6 @@ fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
                     .strip_suffix("/*")
                     .is_some_and(|of| of.eq_ignore_ascii_case(class))
         })
-}
-
-fn session_not_found() -> Response<Reply> {
-    refuse(StatusCode::NOT_FOUND, "session not found")
-}
-
-/// A refusal with a reason that a person can read.
-fn refuse(status: StatusCode, reason: &str) -> Response<Reply> {
-    json(status, &message::error(None, REFUSED, reason))
 }
 
 /// A JSON-RPC error that answers a request.

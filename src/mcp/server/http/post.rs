@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answer, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Reply, accepts,
-    check_revision, event_stream, json, refuse, rpc_error, session_of, whole,
+    Answer, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Refusal, Reply,
+    accepts, check_revision, event_stream, json, rpc_error, session_of, whole,
 };
 use crate::mcp::server::Server;
 use crate::mcp::server::leg::Leg;
@@ -33,7 +33,7 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     if !(accepts(headers, JSON) && accepts(headers, EVENT_STREAM)) {
-        return Err(refuse(
+        return Err(Refusal::new(
             StatusCode::NOT_ACCEPTABLE,
             "expected an Accept header with application/json and text/event-stream",
         ));
@@ -78,30 +78,27 @@ where
     }
 }
 
-async fn read<B>(body: B) -> Result<Bytes, Response<Reply>>
+async fn read<B>(body: B) -> Result<Bytes, Refusal>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     match Limited::new(body, BODY_BYTES).collect().await {
         Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(refuse(
+        Err(error) if error.is::<LengthLimitError>() => Err(Refusal::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "expected a body of at most 1 MiB",
         )),
-        Err(_) => Err(refuse(StatusCode::BAD_REQUEST, "the body broke off")),
+        Err(_) => Err(Refusal::new(StatusCode::BAD_REQUEST, "the body broke off")),
     }
 }
 
-fn unreadable(error: &NotAMessage) -> Response<Reply> {
+fn unreadable(error: &NotAMessage) -> Refusal {
     let code = match error {
         NotAMessage::Json(error) if !error.is_data() => PARSE_ERROR,
         NotAMessage::Json(_) | NotAMessage::Shapeless => INVALID_REQUEST,
     };
-    json(
-        StatusCode::BAD_REQUEST,
-        &message::error(None, code, &error.to_string()),
-    )
+    Refusal::unreadable(code, error.to_string())
 }
 
 fn initialize(server: &Rc<Server>, headers: &HeaderMap, id: &RpcId) -> Response<Reply> {
