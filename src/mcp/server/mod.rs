@@ -6,18 +6,18 @@
 //!
 //! - [`fleet`], `base`: what servers share, what the parts of one server share.
 //! - `table`, `session`: which sessions live, whose they are.
-//! - `stream`, `log`, [`ids`], `leg`: a stream, one life of its buffer, its ids, the response that reads it.
+//! - `stream`, `log`, `ids`, `leg`: a stream, one life of its buffer, its ids, the response that reads it.
 //! - `resume`: how a cursor is judged.
-//! - [`tools`], [`churn`]: what fills the streams.
+//! - [`tools`], `churn`: what fills the streams.
 //! - `process`, `faults`, `tasks`: starting, stopping, scheduled faults.
 //! - `http`: requests and answers.
 
 mod base;
-pub mod churn;
+mod churn;
 mod faults;
 pub mod fleet;
 mod http;
-pub mod ids;
+mod ids;
 mod leg;
 mod log;
 mod process;

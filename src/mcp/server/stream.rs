@@ -199,17 +199,12 @@ impl Stream {
                 life.evict_oldest(Cause::Churn);
             }
         }
-        self.report_evicted(false);
+        self.report_evicted();
     }
 
-    /// Reports evictions; unless `all`, those that the attached leg has sent already wait until it is detached, since
-    /// only then can anybody miss them.
-    fn report_evicted(&mut self, all: bool) {
-        let reached = self.slot.as_ref().map(|slot| slot.reached);
+    /// Reports what has been evicted since the last report: one report for all that an append displaced.
+    fn report_evicted(&mut self) {
         for life in &mut self.lives {
-            if !all && reached.is_some_and(|reached| reached >= oldest_of(life)) {
-                continue;
-            }
             if let Some((through, cause)) = life.take_unreported() {
                 self.base.report(Event::Evicted {
                     log: life.number(),
@@ -232,7 +227,7 @@ impl Stream {
                 life.evict_oldest(cause);
             }
         }
-        self.report_evicted(true);
+        self.report_evicted();
         self.wake();
     }
 
@@ -306,7 +301,6 @@ impl Stream {
 
     /// Attaches a leg that goes on at `place`, and displaces the one that is attached. Returns the leg's number.
     pub fn occupy(&mut self, place: Place) -> u64 {
-        self.report_evicted(true);
         self.wake();
         self.legs += 1;
         self.slot = Some(Slot {
@@ -326,7 +320,6 @@ impl Stream {
     pub fn release(&mut self, leg: u64) {
         if self.is_held_by(leg) {
             self.slot = None;
-            self.report_evicted(true);
         }
     }
 

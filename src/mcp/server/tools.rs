@@ -48,7 +48,7 @@ pub fn plan(draws: &Draws, tool: &ToolSettings, client: ClientNo, call: CallNo) 
 }
 
 /// One `tools/call` that has been accepted.
-pub struct Call {
+pub(super) struct Call {
     /// Its arguments.
     pub arguments: CallArguments,
     /// The id of the caller's request.
@@ -63,7 +63,7 @@ pub struct Call {
 
 /// One execution that runs.
 #[derive(Clone, Copy, Debug)]
-pub struct Execution {
+pub(super) struct Execution {
     client: ClientNo,
     call: CallNo,
     number: u32,

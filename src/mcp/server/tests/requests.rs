@@ -229,3 +229,65 @@ fn an_untagged_request_belongs_to_a_stranger() {
         )));
     });
 }
+
+#[test]
+fn garbage_on_a_connection_ends_that_connection_only() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    Setup::default().run(async |world| {
+        for garbage in [
+            &b"\x16\x03\x01\x02\x00\x01\x00"[..],
+            b"GET\r\n\r\n",
+            b"POST /mcp HTTP/1.1\r\ncontent-length: minus one\r\n\r\n",
+            b"POST /mcp HTTP/1.1\r\nhost: s\r\naccept: */*\r\ncontent-length: 9\r\n\r\nshort",
+        ] {
+            let mut io = world.pipe.dial().expect("somebody listens");
+            io.write_all(garbage).await.expect("written");
+            io.shutdown().await.expect("shut down");
+            let mut answer = Vec::new();
+            io.read_to_end(&mut answer).await.expect("closed");
+            assert!(!answer.starts_with(b"HTTP/1.1 200"), "{garbage:?}");
+        }
+        world.client(0).initialize().await;
+    });
+}
+
+#[test]
+fn one_connection_serves_many_requests() {
+    Setup::default().run(async |world| {
+        let client = world.client(0);
+        let key = client.initialize().await;
+        let io = world.pipe.dial().expect("somebody listens");
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(io))
+            .await
+            .expect("a connection");
+        spawn_local(connection);
+        for id in 1..=3 {
+            let request = Request::post("/mcp")
+                .header("host", "server")
+                .header("accept", "*/*")
+                .header(SESSION_ID, &key)
+                .body(Full::new(Bytes::from(message::list_tools(id).to_string())))
+                .expect("a request");
+            let response = sender.send_request(request).await.expect("an answer");
+            assert_eq!(Answer::new(response).json().await["id"], id);
+        }
+    });
+}
+
+#[test]
+fn the_same_story_is_told_the_same_way_twice() {
+    let told = || {
+        let events = RefCell::new(Vec::new());
+        Setup::default().run(async |world| {
+            let client = world.client(0);
+            client.initialize().await;
+            let _leg = client.get().await;
+            client.call(0, 0).await.within(60).await;
+            events.replace(world.events());
+        });
+        events.into_inner()
+    };
+    assert!(told().len() > 10);
+    assert_eq!(told(), told());
+}
