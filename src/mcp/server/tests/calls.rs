@@ -223,6 +223,9 @@ fn a_cancelled_call_sends_no_response_and_its_stream_ends() {
         client.post(&message::cancelled(9, "enough")).await;
         let (blocks, ended) = answer.within(10).await;
         assert_eq!((blocks.len(), ended), (1, true));
+        until(60.0).await;
+        let appended = world.count(|event| matches!(event, Event::Appended { .. }));
+        assert_eq!(appended, 1, "it does not run on");
         let ends = |how| {
             world.count(|event| matches!(event, Event::ExecutionEnded { how: h, .. } if *h == how))
         };

@@ -499,3 +499,22 @@ fn a_fault_strikes_a_session_whose_process_is_down() {
             assert_eq!(client.get().await.status, 200);
         });
 }
+
+#[test]
+fn a_process_that_is_down_reaps_no_sessions() {
+    let keep = Keep {
+        sessions: true,
+        store: true,
+        counters: true,
+    };
+    Setup::server(|server| server.session_idle_s = Some(Seconds::new(2)))
+        .fault(10, shutdown(keep))
+        .run(async |world| {
+            let client = world.client(0);
+            client.initialize().await;
+            let _leg = client.get().await;
+            until(30.0).await;
+            let reaped = |event: &Event| matches!(event, Event::SessionClosed { .. });
+            assert!((15.0..=16.0).contains(&world.when(reaped)));
+        });
+}
