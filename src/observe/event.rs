@@ -280,7 +280,7 @@ pub enum Event {
         client: ClientNo,
         /// Its request.
         request: RequestNo,
-        /// Data events sent on this leg so far: later ones are at `next` and after.
+        /// Data events sent on this leg before the jump.
         sent: u64,
         /// The log.
         log: LogNo,
@@ -295,7 +295,8 @@ pub enum Event {
         client: ClientNo,
         /// Its request.
         request: RequestNo,
-        /// `response-sent`, `peer-gone`, `taken-over`, `log-closed`, `answered` (an answer without a stream).
+        /// `response-sent`, `peer-gone`, `taken-over`, `log-closed`, `server-stopped`, `answered` (an answer without
+        /// a stream).
         why: String,
     },
     /// The tool starts to run for a call.

@@ -1,0 +1,174 @@
+//! Event ids: how a server numbers its events and how it writes the numbers on the wire.
+
+use std::cell::{Cell, RefCell};
+
+use crate::cursor::Grammar;
+use crate::world::draw::{Draws, Purpose, Stream};
+
+/// An event id as the server keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WireId {
+    /// The life of the counter that gave it; 0 where the grammar has no epochs.
+    pub epoch: u32,
+    /// The counter's value, or the random value of an opaque id.
+    pub number: u64,
+}
+
+/// The form of one server's ids, and the source of what is random in them.
+pub struct IdForm {
+    grammar: Grammar,
+    start: u64,
+    random: RefCell<Stream>,
+}
+
+impl IdForm {
+    /// Ids of `grammar` whose counters start at `start`, on server number `server`.
+    pub fn new(grammar: Grammar, start: u64, draws: &Draws, server: u32) -> IdForm {
+        IdForm {
+            grammar,
+            start,
+            random: RefCell::new(draws.stream(Purpose::EventIds, u64::from(server))),
+        }
+    }
+
+    /// The grammar.
+    pub fn grammar(&self) -> Grammar {
+        self.grammar
+    }
+
+    /// The id as it stands on the wire.
+    pub fn text(&self, id: WireId) -> String {
+        match self.grammar {
+            Grammar::Integer => id.number.to_string(),
+            Grammar::EpochSeq => format!("{:08x}:{}", id.epoch, id.number),
+            Grammar::Opaque => format!("{:016x}", id.number),
+        }
+    }
+
+    /// Reads an id that a client presents; none where this server could never have written it so.
+    pub fn parse(&self, text: &str) -> Option<WireId> {
+        let id = match self.grammar {
+            Grammar::Integer => WireId {
+                epoch: 0,
+                number: text.parse().ok()?,
+            },
+            Grammar::EpochSeq => {
+                let (epoch, number) = text.split_once(':')?;
+                WireId {
+                    epoch: u32::from_str_radix(epoch, 16).ok()?,
+                    number: number.parse().ok()?,
+                }
+            }
+            Grammar::Opaque => WireId {
+                epoch: 0,
+                number: u64::from_str_radix(text, 16).ok()?,
+            },
+        };
+        (self.text(id) == text).then_some(id)
+    }
+
+    fn fresh_epoch(&self) -> u32 {
+        match self.grammar {
+            Grammar::Integer | Grammar::Opaque => 0,
+            Grammar::EpochSeq => self.random.borrow_mut().bits() as u32,
+        }
+    }
+}
+
+/// A counter of ids: one a session or one a stream.
+#[derive(Debug)]
+pub struct Numbering {
+    epoch: Cell<u32>,
+    next: Cell<u64>,
+}
+
+impl Numbering {
+    /// A counter that stands at its start.
+    pub fn new(form: &IdForm) -> Numbering {
+        Numbering {
+            epoch: Cell::new(form.fresh_epoch()),
+            next: Cell::new(form.start),
+        }
+    }
+
+    /// The next id.
+    pub fn take(&self, form: &IdForm) -> WireId {
+        let number = self.next.get();
+        self.next.set(number.wrapping_add(1));
+        match form.grammar {
+            Grammar::Integer | Grammar::EpochSeq => WireId {
+                epoch: self.epoch.get(),
+                number,
+            },
+            Grammar::Opaque => WireId {
+                epoch: 0,
+                number: form.random.borrow_mut().bits(),
+            },
+        }
+    }
+
+    /// Starts again, in a new epoch.
+    pub fn restart(&self, form: &IdForm) {
+        self.epoch.set(form.fresh_epoch());
+        self.next.set(form.start);
+    }
+
+    /// The epoch of the ids that it gives now.
+    pub fn epoch(&self) -> u32 {
+        self.epoch.get()
+    }
+
+    /// Whether `number` is above every number given in this epoch.
+    pub fn is_ahead(&self, number: u64) -> bool {
+        number >= self.next.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(grammar: Grammar) -> IdForm {
+        IdForm::new(grammar, 17, &Draws::new("ids", 1), 0)
+    }
+
+    #[test]
+    fn every_grammar_reads_what_it_wrote() {
+        for grammar in [Grammar::Integer, Grammar::EpochSeq, Grammar::Opaque] {
+            let form = form(grammar);
+            let id = Numbering::new(&form).take(&form);
+            assert_eq!(form.parse(&form.text(id)), Some(id), "{grammar:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_exact_text_of_an_id_is_an_id() {
+        let cases = [
+            (Grammar::Integer, "+17"),
+            (Grammar::Integer, "017"),
+            (Grammar::Integer, "18446744073709551616"),
+            (Grammar::Integer, ""),
+            (Grammar::EpochSeq, "17"),
+            (Grammar::EpochSeq, "1:17"),
+            (Grammar::EpochSeq, "0000000A:17"),
+            (Grammar::Opaque, "17"),
+            (Grammar::Opaque, "+00000000000000a"),
+        ];
+        for (grammar, text) in cases {
+            assert_eq!(form(grammar).parse(text), None, "{grammar:?} {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_restarted_counter_gives_its_first_number_in_another_epoch() {
+        let form = form(Grammar::EpochSeq);
+        let numbering = Numbering::new(&form);
+        let first = numbering.take(&form);
+        numbering.take(&form);
+        assert!(numbering.is_ahead(19) && !numbering.is_ahead(18));
+        numbering.restart(&form);
+        let again = numbering.take(&form);
+        assert_eq!(again.number, first.number);
+        assert_ne!(again.epoch, first.epoch);
+    }
+}

@@ -1,0 +1,60 @@
+//! How a presented cursor is judged, from the ids alone: no server of the field knows more.
+
+use std::rc::Rc;
+
+use super::base::Base;
+use super::session::Session;
+use super::settings::CounterScope;
+use super::stream::{Place, SharedStream};
+use crate::cursor::Grammar;
+use crate::observe::event::CursorFound;
+
+/// What a server makes of a cursor.
+pub enum Judged {
+    /// It is found: this stream goes on at this place.
+    Known(SharedStream, Place),
+    /// It is not; the stream that the setting's answer applies to.
+    Lost(CursorFound, SharedStream),
+}
+
+/// Judges `cursor` in `session`: by its exact id in every log, newest stream first, else by its number.
+pub fn judge(base: &Base, session: &Session, cursor: &str) -> Judged {
+    let standalone = session.standalone();
+    let Some(id) = base.ids.parse(cursor) else {
+        return Judged::Lost(CursorFound::Unknown, standalone.clone());
+    };
+    for stream in session.newest_first() {
+        if let Some(place) = stream.borrow().find(id) {
+            return Judged::Known(stream.clone(), place);
+        }
+    }
+    let by_number = |stream: &SharedStream| {
+        let of = stream.borrow();
+        let current = id.epoch == of.numbering().epoch();
+        let found = match current && of.numbering().is_ahead(id.number) {
+            true => CursorFound::Ahead,
+            false => CursorFound::Purged,
+        };
+        Judged::Lost(found, stream.clone())
+    };
+    match base.ids.grammar() {
+        Grammar::Integer => by_number(standalone),
+        Grammar::EpochSeq => {
+            let tagged = match base.settings.counter_scope {
+                // All streams count together: the answer goes to the standalone one.
+                CounterScope::Session => {
+                    Some(standalone).filter(|stream| stream.borrow().has_epoch(id.epoch))
+                }
+                CounterScope::Stream => session
+                    .newest_first()
+                    .find(|stream| stream.borrow().has_epoch(id.epoch)),
+            };
+            tagged.map_or_else(
+                || Judged::Lost(CursorFound::Unknown, Rc::clone(standalone)),
+                by_number,
+            )
+        }
+        Grammar::Opaque => Judged::Lost(CursorFound::Unknown, standalone.clone()),
+        // Grammars whose ids name their stream pick it by that name here, then judge `by_number`.
+    }
+}
