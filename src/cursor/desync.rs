@@ -55,9 +55,7 @@ pub enum Desync {
         lost: RangeInclusive<u64>,
     },
     /// Too many legs in a row brought nothing ([`Rules::empty_legs`](super::Rules::empty_legs)).
-    #[error(
-        "empty legs: {legs} resumes in a row from the cursor {cursor} ended without data, and at most {limit} may"
-    )]
+    #[error("empty legs: {legs} resumes in a row from the cursor {cursor} ended without data, and at most {limit} may")]
     EmptyLegs {
         /// The last id consumed.
         cursor: String,

@@ -43,22 +43,14 @@ pub struct Position<'a> {
 impl Position<'_> {
     /// The position that must come next: none after the last `u64`.
     pub fn successor(self) -> Option<Self> {
-        Some(Position {
-            seq: self.seq.checked_add(1)?,
-            ..self
-        })
+        Some(Position { seq: self.seq.checked_add(1)?, ..self })
     }
 }
 
 impl Grammar {
     /// Every grammar.
-    pub const ALL: [Grammar; 5] = [
-        Grammar::Integer,
-        Grammar::EpochSeq,
-        Grammar::StreamSeq,
-        Grammar::SeqStream,
-        Grammar::Opaque,
-    ];
+    pub const ALL: [Grammar; 5] =
+        [Grammar::Integer, Grammar::EpochSeq, Grammar::StreamSeq, Grammar::SeqStream, Grammar::Opaque];
 
     /// The grammar's name in scenario files, which also shows its form.
     pub const fn name(self) -> &'static str {
@@ -90,11 +82,7 @@ impl Grammar {
             },
             Grammar::Opaque => return None,
         };
-        Some(Position {
-            epoch,
-            stream,
-            seq: canonical_number(seq)?,
-        })
+        Some(Position { epoch, stream, seq: canonical_number(seq)? })
     }
 
     /// Writes an id: [`Grammar::parse`] reads it back. A component that the grammar names and the position lacks is
@@ -135,9 +123,7 @@ impl FromStr for Grammar {
         Grammar::ALL
             .into_iter()
             .find(|grammar| grammar.name() == name)
-            .ok_or_else(|| UnknownGrammar {
-                name: name.to_owned(),
-            })
+            .ok_or_else(|| UnknownGrammar { name: name.to_owned() })
     }
 }
 
@@ -153,40 +139,24 @@ mod tests {
     use super::*;
 
     fn read(grammar: Grammar, id: &str) -> Option<(Option<&str>, Option<&str>, u64)> {
-        grammar
-            .parse(id)
-            .map(|position| (position.epoch, position.stream, position.seq))
+        grammar.parse(id).map(|position| (position.epoch, position.stream, position.seq))
     }
 
     #[test]
     fn each_grammar_reads_its_own_form() {
         assert_eq!(read(Grammar::Integer, "8412"), Some((None, None, 8412)));
-        assert_eq!(
-            read(Grammar::EpochSeq, "a1b2:8412"),
-            Some((Some("a1b2"), None, 8412))
-        );
-        assert_eq!(
-            read(Grammar::EpochSeq, "host:a1b2:0"),
-            Some((Some("host:a1b2"), None, 0))
-        );
-        assert_eq!(
-            read(Grammar::StreamSeq, "a_b_7"),
-            Some((None, Some("a_b"), 7))
-        );
+        assert_eq!(read(Grammar::EpochSeq, "a1b2:8412"), Some((Some("a1b2"), None, 8412)));
+        assert_eq!(read(Grammar::EpochSeq, "host:a1b2:0"), Some((Some("host:a1b2"), None, 0)));
+        assert_eq!(read(Grammar::StreamSeq, "a_b_7"), Some((None, Some("a_b"), 7)));
         assert_eq!(read(Grammar::StreamSeq, "_7"), Some((None, Some(""), 7)));
-        assert_eq!(
-            read(Grammar::SeqStream, "7/3/x"),
-            Some((None, Some("3/x"), 7))
-        );
+        assert_eq!(read(Grammar::SeqStream, "7/3/x"), Some((None, Some("3/x"), 7)));
         assert_eq!(read(Grammar::SeqStream, "7"), Some((None, None, 7)));
         assert_eq!(read(Grammar::Opaque, "8412"), None);
     }
 
     #[test]
     fn a_number_has_one_spelling() {
-        for id in [
-            "", "+5", "-5", " 5", "5 ", "05", "00", "5.0", "0x5", "1_000", "٥", "five",
-        ] {
+        for id in ["", "+5", "-5", " 5", "5 ", "05", "00", "5.0", "0x5", "1_000", "٥", "five"] {
             assert_eq!(Grammar::Integer.parse(id), None, "{id:?}");
         }
         assert_eq!(read(Grammar::Integer, "0"), Some((None, None, 0)));
@@ -210,11 +180,7 @@ mod tests {
 
     #[test]
     fn the_last_number_has_no_successor() {
-        let last = Position {
-            epoch: None,
-            stream: None,
-            seq: u64::MAX,
-        };
+        let last = Position { epoch: None, stream: None, seq: u64::MAX };
         assert_eq!(last.successor(), None);
     }
 

@@ -91,9 +91,7 @@ impl Relation {
             Ordering::Equal => Relation::Same,
             Ordering::Greater if later.seq - earlier.seq == 1 => Relation::Successor,
             // Neither end can overflow: `later` is above `earlier` by two or more.
-            Ordering::Greater => Relation::Ahead {
-                lost: earlier.seq + 1..=later.seq - 1,
-            },
+            Ordering::Greater => Relation::Ahead { lost: earlier.seq + 1..=later.seq - 1 },
         }
     }
 
@@ -104,22 +102,11 @@ impl Relation {
         let got = || later.to_owned();
         Some(match self {
             Relation::Incomparable(_) | Relation::Successor => return None,
-            Relation::OtherEpoch => Desync::EpochChanged {
-                cursor: cursor(),
-                expected: expected(),
-                got: got(),
-            },
-            Relation::Behind | Relation::Same => Desync::Regression {
-                cursor: cursor(),
-                expected: expected(),
-                got: got(),
-            },
-            Relation::Ahead { lost } => Desync::Gap {
-                cursor: cursor(),
-                expected: expected(),
-                got: got(),
-                lost,
-            },
+            Relation::OtherEpoch => Desync::EpochChanged { cursor: cursor(), expected: expected(), got: got() },
+            Relation::Behind | Relation::Same => {
+                Desync::Regression { cursor: cursor(), expected: expected(), got: got() }
+            }
+            Relation::Ahead { lost } => Desync::Gap { cursor: cursor(), expected: expected(), got: got(), lost },
         })
     }
 }
@@ -138,11 +125,7 @@ mod tests {
         let desync = judge(Grammar::Integer, Some("8412"), "17").unwrap_err();
         assert_eq!(
             desync,
-            Desync::Regression {
-                cursor: "8412".into(),
-                expected: Some("8413".into()),
-                got: "17".into()
-            }
+            Desync::Regression { cursor: "8412".into(), expected: Some("8413".into()), got: "17".into() }
         );
         assert_eq!(
             desync.to_string(),
@@ -152,10 +135,7 @@ mod tests {
 
     #[test]
     fn a_repeated_id_is_a_regression() {
-        assert!(matches!(
-            judge(Grammar::Integer, Some("8412"), "8412"),
-            Err(Desync::Regression { .. })
-        ));
+        assert!(matches!(judge(Grammar::Integer, Some("8412"), "8412"), Err(Desync::Regression { .. })));
     }
 
     #[test]
@@ -171,10 +151,7 @@ mod tests {
     fn another_epoch_is_told_even_where_the_number_fits() {
         let desync = judge(Grammar::EpochSeq, Some("a:7"), "b:8").unwrap_err();
         assert_eq!(desync.signature(), "epoch-change");
-        assert_eq!(
-            (desync.expected(), desync.got()),
-            (Some("a:8"), Some("b:8"))
-        );
+        assert_eq!((desync.expected(), desync.got()), (Some("a:8"), Some("b:8")));
     }
 
     #[test]
@@ -196,11 +173,7 @@ mod tests {
             (Grammar::SeqStream, "8/1", "3", AnotherStream),
         ] {
             let verdict = judge(grammar, Some(cursor), first);
-            assert_eq!(
-                verdict,
-                Ok(Verdict::NotApplicable(reason)),
-                "{grammar} {cursor} {first}"
-            );
+            assert_eq!(verdict, Ok(Verdict::NotApplicable(reason)), "{grammar} {cursor} {first}");
         }
     }
 

@@ -6,21 +6,12 @@ use super::*;
 
 /// Grammars whose ids can be compared.
 fn comparable() -> impl Strategy<Value = Grammar> {
-    prop::sample::select(&[
-        Grammar::Integer,
-        Grammar::EpochSeq,
-        Grammar::StreamSeq,
-        Grammar::SeqStream,
-    ])
+    prop::sample::select(&[Grammar::Integer, Grammar::EpochSeq, Grammar::StreamSeq, Grammar::SeqStream])
 }
 
 /// An id of one epoch and one stream.
 fn id(grammar: Grammar, seq: u64) -> String {
-    grammar.write(Position {
-        epoch: Some("e"),
-        stream: Some("s"),
-        seq,
-    })
+    grammar.write(Position { epoch: Some("e"), stream: Some("s"), seq })
 }
 
 fn epoch_id(epoch: &str, seq: u64) -> String {
@@ -29,11 +20,7 @@ fn epoch_id(epoch: &str, seq: u64) -> String {
 
 /// Ids that look like ids, and ids that do not.
 fn any_id() -> impl Strategy<Value = String> {
-    prop_oneof![
-        any::<String>(),
-        "[0-9a-c:_/+ ]{0,8}",
-        any::<u64>().prop_map(|n| n.to_string())
-    ]
+    prop_oneof![any::<String>(), "[0-9a-c:_/+ ]{0,8}", any::<u64>().prop_map(|n| n.to_string())]
 }
 
 fn any_grammar() -> impl Strategy<Value = Grammar> {

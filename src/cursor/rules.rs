@@ -34,38 +34,24 @@ pub struct Rules {
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules {
-            continuity: true,
-            ..Rules::none()
-        }
+        Rules { continuity: true, ..Rules::none() }
     }
 }
 
 impl Rules {
     /// No rule at all: the validator only keeps the cursor, as a client does that takes HTTP 200 for proof.
     pub const fn none() -> Rules {
-        Rules {
-            continuity: false,
-            tolerate_inclusive: false,
-            empty_legs: None,
-            grace_s: None,
-            foreign: false,
-        }
+        Rules { continuity: false, tolerate_inclusive: false, empty_legs: None, grace_s: None, foreign: false }
     }
 
     /// [`Rules::grace_s`] as a duration: none where it is off, or no time above zero.
     pub fn grace(&self) -> Option<Duration> {
-        Duration::try_from_secs_f64(self.grace_s?)
-            .ok()
-            .filter(|grace| !grace.is_zero())
+        Duration::try_from_secs_f64(self.grace_s?).ok().filter(|grace| !grace.is_zero())
     }
 }
 
 fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    let rules = Rules {
-        grace_s: Option::deserialize(deserializer)?,
-        ..Rules::none()
-    };
+    let rules = Rules { grace_s: Option::deserialize(deserializer)?, ..Rules::none() };
     match (rules.grace_s, rules.grace()) {
         (Some(wrong), None) => Err(de::Error::custom(format!(
             "{wrong} is no grace time: expected a number of seconds above 0, such as 20 or 0.5"
@@ -82,13 +68,7 @@ mod tests {
     fn an_empty_table_is_the_base_rule_alone() {
         let rules: Rules = toml::from_str("").unwrap();
         assert_eq!(rules, Rules::default());
-        assert_eq!(
-            rules,
-            Rules {
-                continuity: true,
-                ..Rules::none()
-            }
-        );
+        assert_eq!(rules, Rules { continuity: true, ..Rules::none() });
     }
 
     #[test]
@@ -107,10 +87,7 @@ mod tests {
                 foreign: true,
             }
         );
-        assert_eq!(
-            toml::from_str::<Rules>(&toml::to_string(&rules).unwrap()).unwrap(),
-            rules
-        );
+        assert_eq!(toml::from_str::<Rules>(&toml::to_string(&rules).unwrap()).unwrap(), rules);
     }
 
     #[test]
@@ -123,12 +100,7 @@ mod tests {
     fn a_grace_that_is_no_time_is_refused() {
         for wrong in ["0", "-1", "nan", "inf", "1e300"] {
             let error = toml::from_str::<Rules>(&format!("grace_s = {wrong}")).unwrap_err();
-            assert!(
-                error
-                    .to_string()
-                    .contains("expected a number of seconds above 0"),
-                "{error}"
-            );
+            assert!(error.to_string().contains("expected a number of seconds above 0"), "{error}");
         }
     }
 }

@@ -91,11 +91,7 @@ impl Validator {
         if !resumed {
             self.forget();
         }
-        self.leg = Leg {
-            resumed,
-            unjudged: resumed,
-            ..Leg::default()
-        };
+        self.leg = Leg { resumed, unjudged: resumed, ..Leg::default() };
     }
 
     /// An event came. `id`: the id of its own block, none where the block has no id field. `has_data`: its data is
@@ -144,11 +140,9 @@ impl Validator {
         }
         self.empty_legs = self.empty_legs.saturating_add(1);
         match self.rules.empty_legs {
-            Some(limit) if self.empty_legs > limit => Err(Desync::EmptyLegs {
-                cursor: self.reference.clone(),
-                legs: self.empty_legs,
-                limit,
-            }),
+            Some(limit) if self.empty_legs > limit => {
+                Err(Desync::EmptyLegs { cursor: self.reference.clone(), legs: self.empty_legs, limit })
+            }
             _ => Ok(()),
         }
     }
@@ -156,19 +150,12 @@ impl Validator {
     /// How long this leg may stay without data, counted from its start: some while the rule is on and a resumed leg
     /// has brought none yet. The caller keeps the time, and asks [`Validator::silent`] for the error.
     pub fn grace(&self) -> Option<Duration> {
-        if self.leg.resumed && !self.leg.data {
-            self.rules.grace()
-        } else {
-            None
-        }
+        if self.leg.resumed && !self.leg.data { self.rules.grace() } else { None }
     }
 
     /// The desync of a leg that outlasted [`Validator::grace`] without data.
     pub fn silent(&self) -> Desync {
-        Desync::Silence {
-            cursor: self.reference.clone(),
-            grace: self.rules.grace().unwrap_or_default(),
-        }
+        Desync::Silence { cursor: self.reference.clone(), grace: self.rules.grace().unwrap_or_default() }
     }
 
     /// The reason why ids could not be compared: once in the validator's life, after the first time.
@@ -194,13 +181,11 @@ impl Validator {
             return Ok(Step::Deliver);
         }
         match Relation::of(self.grammar, &self.reference, id) {
-            Relation::Incomparable(NotApplicable::AnotherStream) if self.rules.foreign => {
-                Err(Desync::Foreign {
-                    cursor: self.reference.clone(),
-                    expected: successor(self.grammar, &self.reference),
-                    got: id.to_owned(),
-                })
-            }
+            Relation::Incomparable(NotApplicable::AnotherStream) if self.rules.foreign => Err(Desync::Foreign {
+                cursor: self.reference.clone(),
+                expected: successor(self.grammar, &self.reference),
+                got: id.to_owned(),
+            }),
             Relation::Incomparable(reason) => {
                 if self.not_applicable == 0 {
                     self.note = Some(reason);
@@ -209,12 +194,10 @@ impl Validator {
                 Ok(Step::Deliver)
             }
             Relation::Same if self.rules.tolerate_inclusive => Ok(Step::Duplicate),
-            relation if self.rules.continuity => {
-                match relation.desync(self.grammar, &self.reference, id) {
-                    Some(desync) => Err(desync),
-                    None => Ok(Step::Deliver),
-                }
-            }
+            relation if self.rules.continuity => match relation.desync(self.grammar, &self.reference, id) {
+                Some(desync) => Err(desync),
+                None => Ok(Step::Deliver),
+            },
             _ => Ok(Step::Deliver),
         }
     }
@@ -225,8 +208,8 @@ impl Validator {
             return self.clear();
         }
         keep(&mut self.cursor, id);
-        let proves = self.reference.is_empty()
-            || Relation::of(self.grammar, &self.reference, id) == Relation::Successor;
+        let proves =
+            self.reference.is_empty() || Relation::of(self.grammar, &self.reference, id) == Relation::Successor;
         if proves {
             keep(&mut self.reference, id);
             self.leg.progress = true;

@@ -137,10 +137,17 @@ mod tests {
     fn collect(jobs: &[u32], workers: usize, work: impl Fn(&u32) -> u32 + Sync) -> Vec<Ended<u32>> {
         let mut taken = Vec::new();
         let stop = AtomicBool::new(false);
-        run_in_order(jobs, workers, &stop, |job| format!("job {job}"), work, |_, ended| {
-            taken.push(ended);
-            ControlFlow::Continue(())
-        });
+        run_in_order(
+            jobs,
+            workers,
+            &stop,
+            |job| format!("job {job}"),
+            work,
+            |_, ended| {
+                taken.push(ended);
+                ControlFlow::Continue(())
+            },
+        );
         taken
     }
 
@@ -149,7 +156,8 @@ mod tests {
         let jobs: Vec<u32> = (0..100).collect();
         for workers in [1, 2, 7] {
             // Later jobs are done sooner.
-            let results = collect(&jobs, workers, |job| (0..(100 - job) * 1000).fold(*job, |sum, _| std::hint::black_box(sum)));
+            let results =
+                collect(&jobs, workers, |job| (0..(100 - job) * 1000).fold(*job, |sum, _| std::hint::black_box(sum)));
             assert_eq!(results, jobs.iter().copied().map(Ok).collect::<Vec<_>>());
         }
     }
@@ -164,11 +172,18 @@ mod tests {
     fn no_job_starts_after_the_stop() {
         let stop = AtomicBool::new(false);
         let mut taken = 0;
-        run_in_order(&[0; 1000], 2, &stop, |_| "job".to_owned(), |_| (), |_, _| {
-            taken += 1;
-            stop.store(true, Ordering::Relaxed);
-            ControlFlow::Continue(())
-        });
+        run_in_order(
+            &[0; 1000],
+            2,
+            &stop,
+            |_| "job".to_owned(),
+            |_| (),
+            |_, _| {
+                taken += 1;
+                stop.store(true, Ordering::Relaxed);
+                ControlFlow::Continue(())
+            },
+        );
         assert!(taken <= 1 + 2 * WINDOW_PER_WORKER, "{taken} jobs ran though the first one asked for the stop");
     }
 
@@ -176,10 +191,17 @@ mod tests {
     fn breaking_off_ends_the_sweep_while_workers_wait_for_room() {
         let stop = AtomicBool::new(false);
         let mut taken = 0;
-        run_in_order(&[0; 1000], 3, &stop, |_| "job".to_owned(), |_| (), |_, _| {
-            taken += 1;
-            ControlFlow::Break(())
-        });
+        run_in_order(
+            &[0; 1000],
+            3,
+            &stop,
+            |_| "job".to_owned(),
+            |_| (),
+            |_, _| {
+                taken += 1;
+                ControlFlow::Break(())
+            },
+        );
         assert_eq!(taken, 1);
     }
 

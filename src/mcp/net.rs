@@ -10,10 +10,7 @@ pub trait Io: AsyncRead + AsyncWrite + Unpin + 'static {}
 impl<T: AsyncRead + AsyncWrite + Unpin + 'static> Io for T {}
 
 /// Opens connections to one fixed peer.
-#[expect(
-    async_fn_in_trait,
-    reason = "a run lives on one thread, so its futures need not be Send"
-)]
+#[expect(async_fn_in_trait, reason = "a run lives on one thread, so its futures need not be Send")]
 pub trait Dial: Clone + 'static {
     /// The connection.
     type Io: Io;
@@ -23,10 +20,7 @@ pub trait Dial: Clone + 'static {
 }
 
 /// Binds one fixed address, again after each stop.
-#[expect(
-    async_fn_in_trait,
-    reason = "a run lives on one thread, so its futures need not be Send"
-)]
+#[expect(async_fn_in_trait, reason = "a run lives on one thread, so its futures need not be Send")]
 pub trait Bind: 'static {
     /// The bound listener; dropping it refuses further connections.
     type Listener: Accept;
@@ -36,10 +30,7 @@ pub trait Bind: 'static {
 }
 
 /// Accepts connections.
-#[expect(
-    async_fn_in_trait,
-    reason = "a run lives on one thread, so its futures need not be Send"
-)]
+#[expect(async_fn_in_trait, reason = "a run lives on one thread, so its futures need not be Send")]
 pub trait Accept {
     /// The connection.
     type Io: Io;

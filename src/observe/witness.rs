@@ -23,18 +23,12 @@ pub struct Witness {
 impl Witness {
     /// A handle that stamps events with `clock` and the name `host`.
     pub fn new(host: &str, clock: fn() -> SimTime, sink: Rc<RefCell<dyn Sink>>) -> Witness {
-        Witness {
-            host: host.into(),
-            clock,
-            sink,
-        }
+        Witness { host: host.into(), clock, sink }
     }
 
     /// Reports that `event` happens now.
     pub fn report(&self, event: Event) {
-        self.sink
-            .borrow_mut()
-            .record((self.clock)(), &self.host, event);
+        self.sink.borrow_mut().record((self.clock)(), &self.host, event);
     }
 
     /// The present instant on this host's clock.

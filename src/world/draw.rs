@@ -53,17 +53,12 @@ impl Draws {
         hash.update(scenario.as_bytes());
         hash.update([0]);
         hash.update(seed.to_le_bytes());
-        Draws {
-            key: hash.finalize().into(),
-        }
+        Draws { key: hash.finalize().into() }
     }
 
     /// The stream of `purpose` for `entity` (at most 2^48 entities a purpose).
     pub fn stream(&self, purpose: Purpose, entity: u64) -> Stream {
-        assert!(
-            entity < 1 << 48,
-            "a random stream's entity has at most 48 bits"
-        );
+        assert!(entity < 1 << 48, "a random stream's entity has at most 48 bits");
         let mut rng = ChaCha8Rng::from_seed(self.key);
         rng.set_stream((u64::from(purpose as u16) << 48) | entity);
         Stream { rng }
@@ -164,10 +159,7 @@ impl<T: Copy + PartialOrd> Span<T> {
 
     /// Exactly `value`.
     pub const fn exactly(value: T) -> Span<T> {
-        Span {
-            min: value,
-            max: value,
-        }
+        Span { min: value, max: value }
     }
 
     /// The smallest value.
@@ -183,11 +175,7 @@ impl<T: Copy + PartialOrd> Span<T> {
 
 impl<T: Serialize + PartialEq> Serialize for Span<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.min == self.max {
-            self.min.serialize(serializer)
-        } else {
-            (&self.min, &self.max).serialize(serializer)
-        }
+        if self.min == self.max { self.min.serialize(serializer) } else { (&self.min, &self.max).serialize(serializer) }
     }
 }
 
@@ -217,19 +205,13 @@ where
             }
 
             fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<Span<T>, A::Error> {
-                let low = seq
-                    .next_element()?
-                    .ok_or_else(|| de::Error::invalid_length(0, &self))?;
-                let high = seq
-                    .next_element()?
-                    .ok_or_else(|| de::Error::invalid_length(1, &self))?;
+                let low = seq.next_element()?.ok_or_else(|| de::Error::invalid_length(0, &self))?;
+                let high = seq.next_element()?.ok_or_else(|| de::Error::invalid_length(1, &self))?;
                 if seq.next_element::<de::IgnoredAny>()?.is_some() {
                     return Err(de::Error::custom("a range has two ends: [low, high]"));
                 }
                 Span::new(low, high).ok_or_else(|| {
-                    de::Error::custom(format!(
-                        "the range [{low}, {high}] is empty: its low end is above its high end"
-                    ))
+                    de::Error::custom(format!("the range [{low}, {high}] is empty: its low end is above its high end"))
                 })
             }
         }
@@ -317,10 +299,7 @@ mod tests {
         }
         let table = |text: &str| toml::from_str::<Table>(text).map(|table| table.span);
         assert_eq!(table("span = 3").unwrap(), Span::exactly(Seconds::new(3)));
-        assert_eq!(
-            table("span = [0.5, 3]").unwrap(),
-            Span::new(Seconds::from_millis(500), Seconds::new(3)).unwrap()
-        );
+        assert_eq!(table("span = [0.5, 3]").unwrap(), Span::new(Seconds::from_millis(500), Seconds::new(3)).unwrap());
         for (text, complaint) in [
             ("span = [3, 1]", "the range [3, 1] is empty"),
             ("span = [1, 2, 3]", "a range has two ends"),

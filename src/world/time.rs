@@ -9,9 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// An instant of simulated time, in whole microseconds since the start of the run.
 ///
 /// Timers inside a host are exact; the delivery of a message is rounded up to the scenario's tick.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SimTime(u64);
 

@@ -15,8 +15,11 @@ fn sources(folder: &str) -> Vec<(String, String)> {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "rs") {
                 let text = fs::read_to_string(&path).unwrap();
-                let code: String =
-                    text.lines().filter(|line| !line.trim_start().starts_with("//")).flat_map(|line| [line, "\n"]).collect();
+                let code: String = text
+                    .lines()
+                    .filter(|line| !line.trim_start().starts_with("//"))
+                    .flat_map(|line| [line, "\n"])
+                    .collect();
                 files.push((path.strip_prefix(root).unwrap().to_str().unwrap().to_owned(), code));
             }
         }
@@ -33,7 +36,9 @@ fn forbid(folder: &str, words: &[&str], except: impl Fn(&str) -> bool, why: &str
         .filter(|(path, _)| !except(path))
         .flat_map(|(path, code)| {
             let lines = code.lines().enumerate();
-            lines.flat_map(|(_, line)| words.iter().filter(|word| line.contains(**word)).map(move |_| line)).map(move |line| format!("{path}: {}", line.trim()))
+            lines
+                .flat_map(|(_, line)| words.iter().filter(|word| line.contains(**word)).map(move |_| line))
+                .map(move |line| format!("{path}: {}", line.trim()))
         })
         .collect();
     assert!(found.is_empty(), "{why}:\n{}", found.join("\n"));
@@ -41,18 +46,33 @@ fn forbid(folder: &str, words: &[&str], except: impl Fn(&str) -> bool, why: &str
 
 #[test]
 fn the_cursor_imports_nothing_from_the_crate() {
-    forbid("src/cursor", &["crate::mcp", "crate::world", "crate::observe", "crate::experiment", "std::time::Instant", "tokio"], |_| false, "the validator is a library of its own");
+    forbid(
+        "src/cursor",
+        &["crate::mcp", "crate::world", "crate::observe", "crate::experiment", "std::time::Instant", "tokio"],
+        |_| false,
+        "the validator is a library of its own",
+    );
 }
 
 #[test]
 fn clients_cannot_reach_the_oracle_or_the_server() {
-    forbid("src/mcp/client", &["oracle", "recorder", "mcp::server", "crate::experiment"], |_| false, "a client knows the wire only");
+    forbid(
+        "src/mcp/client",
+        &["oracle", "recorder", "mcp::server", "crate::experiment"],
+        |_| false,
+        "a client knows the wire only",
+    );
 }
 
 #[test]
 fn report_and_stats_never_simulate() {
     for room in ["src/report", "src/stats"] {
-        forbid(room, &["simulation", "turmoil", "mcp::server", "world::gateway", "tokio"], |_| false, "analysis reads files only");
+        forbid(
+            room,
+            &["simulation", "turmoil", "mcp::server", "world::gateway", "tokio"],
+            |_| false,
+            "analysis reads files only",
+        );
     }
 }
 
@@ -68,9 +88,24 @@ fn nothing_is_unsafe() {
 
 #[test]
 fn nothing_in_a_run_depends_on_the_process() {
-    let words = ["HashMap", "HashSet", "SystemTime::now", "thread::spawn", "spawn_blocking", "thread_rng", "rand::rng", "std::time::Instant", "std::env"];
+    let words = [
+        "HashMap",
+        "HashSet",
+        "SystemTime::now",
+        "thread::spawn",
+        "spawn_blocking",
+        "thread_rng",
+        "rand::rng",
+        "std::time::Instant",
+        "std::env",
+    ];
     for room in ["src/cursor", "src/mcp", "src/world", "src/observe"] {
-        forbid(room, &words, |_| false, "a run reads neither the wall clock nor the operating system's entropy nor its environment");
+        forbid(
+            room,
+            &words,
+            |_| false,
+            "a run reads neither the wall clock nor the operating system's entropy nor its environment",
+        );
     }
 }
 

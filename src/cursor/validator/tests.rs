@@ -62,10 +62,7 @@ fn a_leg_that_presents_no_cursor_starts_fresh() {
 fn a_fresh_primer_does_not_launder_the_next_event() {
     let mut stream = incident();
     assert_eq!(stream.on_event(Some("17"), false), Ok(Step::Primer));
-    assert_eq!(
-        (stream.cursor(), stream.reference()),
-        (Some("17"), Some("8412"))
-    );
+    assert_eq!((stream.cursor(), stream.reference()), (Some("17"), Some("8412")));
     let desync = stream.on_event(Some("18"), true).unwrap_err();
     assert_eq!(desync.signature(), "regression");
     assert_eq!((desync.cursor(), desync.expected()), ("8412", Some("8413")));
@@ -76,11 +73,7 @@ fn a_fresh_primer_does_not_launder_a_later_leg() {
     let mut stream = incident();
     stream.on_event(Some("17"), false).unwrap();
     stream.end_leg().unwrap();
-    assert_eq!(
-        stream.cursor(),
-        Some("17"),
-        "the standard's rule for what is presented"
-    );
+    assert_eq!(stream.cursor(), Some("17"), "the standard's rule for what is presented");
     stream.begin_leg(true);
     assert_eq!(signature(stream.on_event(Some("18"), true)), "regression");
 }
@@ -142,31 +135,18 @@ fn an_empty_id_does_not_launder_the_leg_that_presented_a_cursor() {
 
 #[test]
 fn an_inclusive_replay_is_a_regression_unless_tolerated() {
-    assert_eq!(
-        signature(incident().on_event(Some("8412"), true)),
-        "regression"
-    );
+    assert_eq!(signature(incident().on_event(Some("8412"), true)), "regression");
 
-    let rules = Rules {
-        tolerate_inclusive: true,
-        ..Rules::default()
-    };
+    let rules = Rules { tolerate_inclusive: true, ..Rules::default() };
     let mut stream = resumed(Grammar::Integer, rules, "8412");
     assert_eq!(stream.on_event(Some("8412"), true), Ok(Step::Duplicate));
-    assert_eq!(
-        signature(stream.on_event(Some("8420"), true)),
-        "gap",
-        "the event after the duplicate is judged"
-    );
+    assert_eq!(signature(stream.on_event(Some("8420"), true)), "gap", "the event after the duplicate is judged");
     assert_eq!(stream.on_event(Some("8413"), true), Ok(Step::Deliver));
 }
 
 #[test]
 fn tolerance_ends_below_the_cursor() {
-    let rules = Rules {
-        tolerate_inclusive: true,
-        ..Rules::default()
-    };
+    let rules = Rules { tolerate_inclusive: true, ..Rules::default() };
     let mut stream = resumed(Grammar::Integer, rules, "8412");
     assert_eq!(signature(stream.on_event(Some("8411"), true)), "regression");
 }
@@ -177,10 +157,7 @@ fn a_foreign_stream_is_told_only_where_the_rule_is_on() {
     assert_eq!(stream.on_event(Some("b_8"), true), Ok(Step::Deliver));
     assert_eq!(stream.take_note(), Some(NotApplicable::AnotherStream));
 
-    let rules = Rules {
-        foreign: true,
-        ..Rules::default()
-    };
+    let rules = Rules { foreign: true, ..Rules::default() };
     let mut stream = resumed(Grammar::StreamSeq, rules, "a_7");
     let desync = stream.on_event(Some("b_8"), true).unwrap_err();
     assert_eq!(desync.signature(), "foreign");
@@ -209,10 +186,7 @@ fn ids_that_cannot_be_compared_are_noted_once_and_counted() {
 
 #[test]
 fn one_empty_leg_too_many() {
-    let rules = Rules {
-        empty_legs: Some(2),
-        ..Rules::default()
-    };
+    let rules = Rules { empty_legs: Some(2), ..Rules::default() };
     let mut stream = resumed(Grammar::Integer, rules, "8412");
     assert_eq!(stream.end_leg(), Ok(()));
     stream.begin_leg(true);
@@ -228,10 +202,7 @@ fn one_empty_leg_too_many() {
 
 #[test]
 fn data_and_a_primer_that_advances_end_the_row_of_empty_legs() {
-    let rules = Rules {
-        empty_legs: Some(0),
-        ..Rules::default()
-    };
+    let rules = Rules { empty_legs: Some(0), ..Rules::default() };
     let mut stream = resumed(Grammar::Integer, rules, "8412");
     stream.on_event(None, true).unwrap();
     assert_eq!(stream.end_leg(), Ok(()));
@@ -244,10 +215,7 @@ fn data_and_a_primer_that_advances_end_the_row_of_empty_legs() {
 
 #[test]
 fn legs_that_present_no_cursor_may_be_empty() {
-    let rules = Rules {
-        empty_legs: Some(0),
-        ..Rules::default()
-    };
+    let rules = Rules { empty_legs: Some(0), ..Rules::default() };
     let mut stream = Validator::new(Grammar::Integer, rules);
     for resumed in [false, true] {
         stream.begin_leg(resumed);
@@ -258,10 +226,7 @@ fn legs_that_present_no_cursor_may_be_empty() {
 
 #[test]
 fn grace_runs_from_a_resume_to_its_first_data() {
-    let rules = Rules {
-        grace_s: Some(0.5),
-        ..Rules::default()
-    };
+    let rules = Rules { grace_s: Some(0.5), ..Rules::default() };
     let grace = Some(Duration::from_millis(500));
     let mut stream = Validator::new(Grammar::Integer, rules.clone());
     stream.begin_leg(false);
@@ -271,10 +236,7 @@ fn grace_runs_from_a_resume_to_its_first_data() {
     assert_eq!(stream.grace(), grace);
     stream.on_event(Some("17"), false).unwrap();
     assert_eq!(stream.grace(), grace, "a primer is no data");
-    assert_eq!(
-        stream.silent().to_string(),
-        "silence: no data for 0.5 s since the resume from the cursor 8412"
-    );
+    assert_eq!(stream.silent().to_string(), "silence: no data for 0.5 s since the resume from the cursor 8412");
     stream.on_event(Some("8413"), true).unwrap();
     assert_eq!(stream.grace(), None);
 }
@@ -290,11 +252,7 @@ fn without_rules_it_keeps_the_cursor_and_nothing_else() {
 
 #[test]
 fn each_rule_works_without_the_base_rule() {
-    let rules = Rules {
-        foreign: true,
-        tolerate_inclusive: true,
-        ..Rules::none()
-    };
+    let rules = Rules { foreign: true, tolerate_inclusive: true, ..Rules::none() };
     let mut stream = resumed(Grammar::SeqStream, rules, "7/1");
     assert_eq!(signature(stream.on_event(Some("8/2"), true)), "foreign");
     assert_eq!(stream.on_event(Some("7/1"), true), Ok(Step::Duplicate));
@@ -314,9 +272,7 @@ fn a_reset_forgets_the_stream() {
 #[test]
 fn the_good_path_does_not_allocate_once_its_buffers_have_grown() {
     let mut stream = incident();
-    let buffers = |stream: &Validator| {
-        [&stream.cursor, &stream.reference].map(|kept| (kept.as_ptr(), kept.capacity()))
-    };
+    let buffers = |stream: &Validator| [&stream.cursor, &stream.reference].map(|kept| (kept.as_ptr(), kept.capacity()));
     let before = buffers(&stream);
     for id in ["8413", "8414", "8415"] {
         stream.begin_leg(true);

@@ -149,9 +149,7 @@ impl Serialize for SeedRange {
 impl<'de> Deserialize<'de> for SeedRange {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<SeedRange, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let (a, b) = text
-            .split_once("..")
-            .ok_or_else(|| serde::de::Error::custom("expected A..B"))?;
+        let (a, b) = text.split_once("..").ok_or_else(|| serde::de::Error::custom("expected A..B"))?;
         let parse = |s: &str| s.trim().parse().map_err(serde::de::Error::custom);
         Ok(SeedRange(parse(a)?..parse(b)?))
     }

@@ -1,6 +1,5 @@
 //! One leg as the client reads it: the events of one response body, and how it ends.
 
-
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 

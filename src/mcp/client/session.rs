@@ -48,8 +48,7 @@ impl<D: Dial> Client<D> {
     /// `initialize`, `notifications/initialized`, `tools/list`. Any failure means: start over.
     async fn handshake(&self) -> Option<Rc<str>> {
         let id = self.state.borrow_mut().take_rpc_id();
-        let answered =
-            self.send(Purpose::Initialize, None, Outgoing::Message(&message::initialize(id))).await.ok()?;
+        let answered = self.send(Purpose::Initialize, None, Outgoing::Message(&message::initialize(id))).await.ok()?;
         let key: Option<Rc<str>> = answered.answer.header(&SESSION_ID).map(Rc::from);
         let status = answered.answer.status();
         self.http.message(answered.answer).await;
@@ -64,7 +63,8 @@ impl<D: Dial> Client<D> {
         }
 
         let id = self.state.borrow_mut().take_rpc_id();
-        let listed = self.send(Purpose::ListTools, Some(&key), Outgoing::Message(&message::list_tools(id))).await.ok()?;
+        let listed =
+            self.send(Purpose::ListTools, Some(&key), Outgoing::Message(&message::list_tools(id))).await.ok()?;
         let body = self.http.message(listed.answer).await;
         let Ok(Incoming::Response { result: Ok(result), .. }) = Incoming::parse(&body) else { return None };
         let (idempotent, checkpointable) = message::tool_traits(&result);
@@ -87,13 +87,7 @@ impl<D: Dial> Client<D> {
     /// Takes note that the session of `generation` is lost, once, and opens another.
     ///
     /// The lost session is not ended with DELETE: under its key may live somebody else's.
-    pub(super) fn lose_session(
-        self: &Rc<Self>,
-        generation: u32,
-        tag: RequestTag,
-        by: DetectedBy,
-        detail: String,
-    ) {
+    pub(super) fn lose_session(self: &Rc<Self>, generation: u32, tag: RequestTag, by: DetectedBy, detail: String) {
         let key = {
             let mut state = self.state.borrow_mut();
             if state.generation != generation {
@@ -145,9 +139,7 @@ impl<D: Dial> Client<D> {
         }
         self.state.borrow_mut().session = Session::Opening;
         self.changed.notify_waiters();
-        if let Ok(Answered { answer, .. }) =
-            self.send(Purpose::Delete, Some(&session.key), Outgoing::Delete).await
-        {
+        if let Ok(Answered { answer, .. }) = self.send(Purpose::Delete, Some(&session.key), Outgoing::Delete).await {
             self.http.message(answer).await;
         }
         self.open_session().await;

@@ -91,9 +91,7 @@ impl Arm {
     pub const fn summary(self) -> &'static str {
         match self {
             Arm::Trusting => "takes HTTP 200 for proof that the stream continues",
-            Arm::Validating => {
-                "checks that the first replayed event is the successor of its cursor in the same epoch"
-            }
+            Arm::Validating => "checks that the first replayed event is the successor of its cursor in the same epoch",
             Arm::NoCursor => "reconnects without Last-Event-ID and asks for a fresh stream",
         }
     }
@@ -109,12 +107,7 @@ impl std::str::FromStr for Arm {
     type Err = UnknownArm;
 
     fn from_str(name: &str) -> Result<Arm, UnknownArm> {
-        Arm::ALL
-            .into_iter()
-            .find(|arm| arm.name() == name)
-            .ok_or_else(|| UnknownArm {
-                name: name.to_owned(),
-            })
+        Arm::ALL.into_iter().find(|arm| arm.name() == name).ok_or_else(|| UnknownArm { name: name.to_owned() })
     }
 }
 

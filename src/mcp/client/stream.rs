@@ -42,7 +42,12 @@ impl<D: Dial> Client<D> {
     }
 
     /// Opens the stream, and again whenever it breaks, until the session is lost or nothing can be resumed.
-    pub(super) async fn follow(self: &Rc<Self>, stream: &mut LogicalStream, session: &str, generation: u32) -> StreamEnd {
+    pub(super) async fn follow(
+        self: &Rc<Self>,
+        stream: &mut LogicalStream,
+        session: &str,
+        generation: u32,
+    ) -> StreamEnd {
         loop {
             let cursor = self.cursor_of(stream);
             let resumed = cursor.is_some();
@@ -194,11 +199,7 @@ impl<D: Dial> Client<D> {
             if !state.said_not_applicable {
                 state.said_not_applicable = true;
                 drop(state);
-                self.witness.report(Event::NotApplicable {
-                    client: self.number,
-                    request,
-                    reason: note.to_string(),
-                });
+                self.witness.report(Event::NotApplicable { client: self.number, request, reason: note.to_string() });
             }
         }
     }

@@ -33,14 +33,7 @@ impl Base {
         fleet: Rc<Fleet>,
         witness: Witness,
     ) -> Base {
-        Base {
-            number,
-            settings,
-            ids,
-            fleet,
-            up: Cell::new(false),
-            witness,
-        }
+        Base { number, settings, ids, fleet, up: Cell::new(false), witness }
     }
 
     /// Reports that `event` happens now.

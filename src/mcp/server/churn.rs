@@ -27,12 +27,7 @@ pub struct Bursts {
 impl Bursts {
     /// The bursts of `client` from the start of the run.
     pub fn new(settings: Churn, draws: &Draws, client: ClientNo) -> Bursts {
-        Bursts {
-            settings,
-            draw: draws.stream(Purpose::Churn, u64::from(client)),
-            at: SimTime::ZERO,
-            count: 0,
-        }
+        Bursts { settings, draw: draws.stream(Purpose::Churn, u64::from(client)), at: SimTime::ZERO, count: 0 }
     }
 }
 
@@ -63,8 +58,7 @@ impl Server {
         }
         let bursts = Bursts::new(settings, &self.draws, client);
         let server = self.clone();
-        self.background
-            .spawn(|_| async move { server.churn(client, bursts).await });
+        self.background.spawn(|_| async move { server.churn(client, bursts).await });
     }
 
     async fn churn(&self, client: ClientNo, bursts: Bursts) {
@@ -75,9 +69,7 @@ impl Server {
             let session = self.table.borrow().newest_of(client);
             if let Some(session) = session.filter(|_| self.base.up.get()) {
                 let stream = session.borrow().standalone().clone();
-                stream
-                    .borrow_mut()
-                    .append(FrameKind::Notification, &data, events);
+                stream.borrow_mut().append(FrameKind::Notification, &data, events);
             }
         }
     }

@@ -23,11 +23,7 @@ pub struct Stopped {
 
 impl Server {
     /// Executes the faults that concern this server. Those of the past are passed over.
-    pub(super) async fn strike(
-        self: Rc<Server>,
-        faults: Vec<ScheduledFault>,
-        stopped: UnboundedSender<Stopped>,
-    ) {
+    pub(super) async fn strike(self: Rc<Server>, faults: Vec<ScheduledFault>, stopped: UnboundedSender<Stopped>) {
         let begins = self.base.now();
         let mut client_faults = 0;
         for ScheduledFault { at_s, fault } in faults {
@@ -61,10 +57,7 @@ impl Server {
     }
 
     fn report_struck(&self, fault: &Fault, took_effect: bool) {
-        self.base.report(Event::FaultStruck {
-            fault: fault.clone(),
-            took_effect,
-        });
+        self.base.report(Event::FaultStruck { fault: fault.clone(), took_effect });
     }
 
     fn strike_client(&self, index: usize, fault: &Fault) {
@@ -138,9 +131,7 @@ impl Server {
 /// Whether a server executes this fault on a client's session.
 fn is_client_fault(fault: &Fault) -> bool {
     match fault {
-        Fault::SessionRecycle { .. } | Fault::BufferTruncate { .. } | Fault::CounterWrap { .. } => {
-            true
-        }
+        Fault::SessionRecycle { .. } | Fault::BufferTruncate { .. } | Fault::CounterWrap { .. } => true,
         Fault::Disconnect { .. } | Fault::Stall { .. } | Fault::ServerShutdown { .. } => false,
     }
 }

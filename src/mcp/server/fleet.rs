@@ -66,10 +66,7 @@ impl Fleet {
     /// A tag for a request that has none: sent by `client` where its session says so, else by a new client.
     pub(super) fn stranger(&self, client: Option<ClientNo>) -> RequestTag {
         let number: RequestNo = FIRST_STRANGER.saturating_add(next(&self.strangers));
-        RequestTag {
-            client: client.unwrap_or(number),
-            request: number,
-        }
+        RequestTag { client: client.unwrap_or(number), request: number }
     }
 
     /// Counts one more execution of a call: its number, from 1.
@@ -124,17 +121,8 @@ mod tests {
     fn a_fault_strikes_at_exactly_one_server_or_is_reported_by_the_last() {
         let fleet = Fleet::new(3);
         let turns = |holds: [bool; 3]| holds.map(|holds| fleet.turn(7, holds));
-        assert_eq!(
-            turns([false, true, false]),
-            [Turn::Pass, Turn::Strike, Turn::Pass]
-        );
-        assert_eq!(
-            turns([true, true, false]),
-            [Turn::Strike, Turn::Pass, Turn::Pass]
-        );
-        assert_eq!(
-            turns([false, false, false]),
-            [Turn::Pass, Turn::Pass, Turn::Nobody]
-        );
+        assert_eq!(turns([false, true, false]), [Turn::Pass, Turn::Strike, Turn::Pass]);
+        assert_eq!(turns([true, true, false]), [Turn::Strike, Turn::Pass, Turn::Pass]);
+        assert_eq!(turns([false, false, false]), [Turn::Pass, Turn::Pass, Turn::Nobody]);
     }
 }

@@ -10,6 +10,8 @@ use crate::world::draw::{Draws, Purpose, Stream};
 pub struct WireId {
     /// The life of the counter that gave it; 0 where the grammar has no epochs.
     pub epoch: u32,
+    /// The stream that it names; 0 where it is the standalone one, or the grammar names no streams.
+    pub stream: u32,
     /// The counter's value, or the random value of an opaque id.
     pub number: u64,
 }
@@ -24,11 +26,7 @@ pub struct IdForm {
 impl IdForm {
     /// Ids of `grammar` whose counters start at `start`, on server number `server`.
     pub fn new(grammar: Grammar, start: u64, draws: &Draws, server: u32) -> IdForm {
-        IdForm {
-            grammar,
-            start,
-            random: RefCell::new(draws.stream(Purpose::EventIds, u64::from(server))),
-        }
+        IdForm { grammar, start, random: RefCell::new(draws.stream(Purpose::EventIds, u64::from(server))) }
     }
 
     /// The grammar.
@@ -36,40 +34,41 @@ impl IdForm {
         self.grammar
     }
 
-    /// The id as it stands on the wire.
+    /// The id as it stands on the wire. The standalone stream has no name, as in the SDKs whose ids name streams.
     pub fn text(&self, id: WireId) -> String {
+        let WireId { epoch, stream, number } = id;
         match self.grammar {
-            Grammar::Integer => id.number.to_string(),
-            Grammar::EpochSeq => format!("{:08x}:{}", id.epoch, id.number),
-            Grammar::Opaque => format!("{:016x}", id.number),
+            Grammar::Integer => number.to_string(),
+            Grammar::EpochSeq => format!("{epoch:08x}:{number}"),
+            Grammar::StreamSeq if stream == 0 => format!("_{number}"),
+            Grammar::StreamSeq => format!("{stream}_{number}"),
+            Grammar::SeqStream if stream == 0 => number.to_string(),
+            Grammar::SeqStream => format!("{number}/{stream}"),
+            Grammar::Opaque => format!("{number:016x}"),
         }
     }
 
     /// Reads an id that a client presents; none where this server could never have written it so.
     pub fn parse(&self, text: &str) -> Option<WireId> {
-        let id = match self.grammar {
-            Grammar::Integer => WireId {
-                epoch: 0,
-                number: text.parse().ok()?,
-            },
-            Grammar::EpochSeq => {
-                let (epoch, number) = text.split_once(':')?;
-                WireId {
-                    epoch: u32::from_str_radix(epoch, 16).ok()?,
-                    number: number.parse().ok()?,
-                }
+        let id = if self.grammar == Grammar::Opaque {
+            WireId { epoch: 0, stream: 0, number: u64::from_str_radix(text, 16).ok()? }
+        } else {
+            let position = self.grammar.parse(text)?;
+            WireId {
+                epoch: position.epoch.map_or(Some(0), |epoch| u32::from_str_radix(epoch, 16).ok())?,
+                stream: match position.stream {
+                    None | Some("") => 0,
+                    Some(stream) => stream.parse().ok()?,
+                },
+                number: position.seq,
             }
-            Grammar::Opaque => WireId {
-                epoch: 0,
-                number: u64::from_str_radix(text, 16).ok()?,
-            },
         };
         (self.text(id) == text).then_some(id)
     }
 
     fn fresh_epoch(&self) -> u32 {
         match self.grammar {
-            Grammar::Integer | Grammar::Opaque => 0,
+            Grammar::Integer | Grammar::StreamSeq | Grammar::SeqStream | Grammar::Opaque => 0,
             Grammar::EpochSeq => self.random.borrow_mut().bits() as u32,
         }
     }
@@ -85,25 +84,17 @@ pub struct Numbering {
 impl Numbering {
     /// A counter that stands at its start.
     pub fn new(form: &IdForm) -> Numbering {
-        Numbering {
-            epoch: Cell::new(form.fresh_epoch()),
-            next: Cell::new(form.start),
-        }
+        Numbering { epoch: Cell::new(form.fresh_epoch()), next: Cell::new(form.start) }
     }
 
-    /// The next id.
-    pub fn take(&self, form: &IdForm) -> WireId {
+    /// The next id, for an event of `stream`.
+    pub fn take(&self, form: &IdForm, stream: u32) -> WireId {
         let number = self.next.get();
         self.next.set(number.wrapping_add(1));
         match form.grammar {
-            Grammar::Integer | Grammar::EpochSeq => WireId {
-                epoch: self.epoch.get(),
-                number,
-            },
-            Grammar::Opaque => WireId {
-                epoch: 0,
-                number: form.random.borrow_mut().bits(),
-            },
+            Grammar::Integer | Grammar::EpochSeq => WireId { epoch: self.epoch.get(), stream: 0, number },
+            Grammar::StreamSeq | Grammar::SeqStream => WireId { epoch: 0, stream, number },
+            Grammar::Opaque => WireId { epoch: 0, stream: 0, number: form.random.borrow_mut().bits() },
         }
     }
 
@@ -134,9 +125,9 @@ mod tests {
 
     #[test]
     fn every_grammar_reads_what_it_wrote() {
-        for grammar in [Grammar::Integer, Grammar::EpochSeq, Grammar::Opaque] {
+        for (grammar, stream) in Grammar::ALL.into_iter().flat_map(|grammar| [(grammar, 0), (grammar, 3)]) {
             let form = form(grammar);
-            let id = Numbering::new(&form).take(&form);
+            let id = Numbering::new(&form).take(&form, stream);
             assert_eq!(form.parse(&form.text(id)), Some(id), "{grammar:?}");
         }
     }
@@ -151,6 +142,10 @@ mod tests {
             (Grammar::EpochSeq, "17"),
             (Grammar::EpochSeq, "1:17"),
             (Grammar::EpochSeq, "0000000A:17"),
+            (Grammar::StreamSeq, "0_17"),
+            (Grammar::StreamSeq, "x_17"),
+            (Grammar::SeqStream, "17/0"),
+            (Grammar::SeqStream, "17/03"),
             (Grammar::Opaque, "17"),
             (Grammar::Opaque, "+00000000000000a"),
         ];
@@ -163,11 +158,11 @@ mod tests {
     fn a_restarted_counter_gives_its_first_number_in_another_epoch() {
         let form = form(Grammar::EpochSeq);
         let numbering = Numbering::new(&form);
-        let first = numbering.take(&form);
-        numbering.take(&form);
+        let first = numbering.take(&form, 0);
+        numbering.take(&form, 0);
         assert!(numbering.is_ahead(19) && !numbering.is_ahead(18));
         numbering.restart(&form);
-        let again = numbering.take(&form);
+        let again = numbering.take(&form, 0);
         assert_eq!(again.number, first.number);
         assert_ne!(again.epoch, first.epoch);
     }

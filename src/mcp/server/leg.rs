@@ -58,12 +58,7 @@ impl Leg {
         });
         Leg {
             presence,
-            reader: Some(Reader {
-                stream,
-                leg,
-                place,
-                sent: 0,
-            }),
+            reader: Some(Reader { stream, leg, place, sent: 0 }),
             greeting: None,
             keep_alive: KeepAlive::of(base),
         }
@@ -71,26 +66,10 @@ impl Leg {
 
     /// A leg that stays open and never carries an event. It holds no stream's slot; keep-alive comments come as on
     /// any other leg.
-    pub fn silent(
-        base: &Rc<Base>,
-        activity: &Rc<Activity>,
-        tag: RequestTag,
-        found: CursorFound,
-    ) -> Leg {
+    pub fn silent(base: &Rc<Base>, activity: &Rc<Activity>, tag: RequestTag, found: CursorFound) -> Leg {
         let presence = Presence::begin(base, activity, tag);
-        base.report(Event::Attached {
-            client: tag.client,
-            request: tag.request,
-            log: None,
-            next: 0,
-            found,
-        });
-        Leg {
-            presence,
-            reader: None,
-            greeting: None,
-            keep_alive: KeepAlive::of(base),
-        }
+        base.report(Event::Attached { client: tag.client, request: tag.request, log: None, next: 0, found });
+        Leg { presence, reader: None, greeting: None, keep_alive: KeepAlive::of(base) }
     }
 
     /// The same leg, with these bytes first.
@@ -162,10 +141,7 @@ impl http_body::Body for Leg {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = self.get_mut();
         if this.presence.ended {
             return Poll::Ready(None);
@@ -187,7 +163,7 @@ impl http_body::Body for Leg {
             None => frame.join(),
             Some(keep_alive) if frame.is_empty() => {
                 ready!(keep_alive.poll(cx));
-                Bytes::from_static(sse::KEEP_ALIVE)
+                Bytes::from_static(sse::KEEP_ALIVE.as_bytes())
             }
             Some(keep_alive) => {
                 keep_alive.reset();
@@ -221,12 +197,7 @@ struct Presence {
 impl Presence {
     fn begin(base: &Rc<Base>, activity: &Rc<Activity>, tag: RequestTag) -> Presence {
         activity.leg_begins(base.now());
-        Presence {
-            base: base.clone(),
-            activity: activity.clone(),
-            tag,
-            ended: false,
-        }
+        Presence { base: base.clone(), activity: activity.clone(), tag, ended: false }
     }
 
     fn end(&mut self, why: &str) {
@@ -234,11 +205,7 @@ impl Presence {
             return;
         }
         self.activity.leg_ends(self.base.now());
-        self.base.report(Event::Detached {
-            client: self.tag.client,
-            request: self.tag.request,
-            why: why.to_owned(),
-        });
+        self.base.report(Event::Detached { client: self.tag.client, request: self.tag.request, why: why.to_owned() });
     }
 }
 
@@ -255,11 +222,7 @@ impl FrameBytes {
     }
 
     fn is_full(&self) -> bool {
-        self.joined.len() >= FRAME_BYTES
-            || self
-                .only
-                .as_ref()
-                .is_some_and(|only| only.len() >= FRAME_BYTES)
+        self.joined.len() >= FRAME_BYTES || self.only.as_ref().is_some_and(|only| only.len() >= FRAME_BYTES)
     }
 
     fn push(&mut self, bytes: Bytes) {
@@ -293,10 +256,7 @@ impl KeepAlive {
     fn of(base: &Base) -> Option<KeepAlive> {
         let period = base.settings.keep_alive_s?.get();
         let period = period.max(Duration::from_millis(1));
-        Some(KeepAlive {
-            period,
-            sleep: Box::pin(tokio::time::sleep(period)),
-        })
+        Some(KeepAlive { period, sleep: Box::pin(tokio::time::sleep(period)) })
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {

@@ -139,9 +139,7 @@ impl EventLog {
     /// The encoded events from position `next` on.
     pub fn from(&self, next: Position) -> impl Iterator<Item = &Bytes> {
         let skipped = next.saturating_sub(self.oldest());
-        let skipped = usize::try_from(skipped)
-            .unwrap_or(usize::MAX)
-            .min(self.events.len());
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX).min(self.events.len());
         self.events.range(skipped..).map(|event| &event.bytes)
     }
 
@@ -167,7 +165,7 @@ mod tests {
     use super::*;
 
     fn id(number: u64) -> WireId {
-        WireId { epoch: 0, number }
+        WireId { epoch: 0, stream: 0, number }
     }
 
     /// A primer 1, then events 2, 3, 4 at positions 0, 1, 2.

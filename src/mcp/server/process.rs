@@ -25,17 +25,12 @@ impl Server {
     ///
     /// # Errors
     /// Where the network refuses to bind or to accept.
-    pub async fn run(
-        self: Rc<Server>,
-        bind: impl Bind,
-        faults: Vec<ScheduledFault>,
-    ) -> io::Result<()> {
+    pub async fn run(self: Rc<Server>, bind: impl Bind, faults: Vec<ScheduledFault>) -> io::Result<()> {
         let (stopped, mut stops) = mpsc::unbounded_channel();
         let (striking, sweeping) = (self.clone(), self.clone());
         self.background.spawn(|_| striking.strike(faults, stopped));
         if self.needs_sweeps() {
-            self.background
-                .spawn(|_| async move { sweeping.sweep().await });
+            self.background.spawn(|_| async move { sweeping.sweep().await });
         }
         loop {
             let listener = bind.bind().await?;

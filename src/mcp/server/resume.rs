@@ -1,7 +1,5 @@
 //! How a presented cursor is judged, from the ids alone: no server of the field knows more.
 
-use std::rc::Rc;
-
 use super::base::Base;
 use super::session::Session;
 use super::settings::CounterScope;
@@ -37,24 +35,20 @@ pub fn judge(base: &Base, session: &Session, cursor: &str) -> Judged {
         };
         Judged::Lost(found, stream.clone())
     };
-    match base.ids.grammar() {
-        Grammar::Integer => by_number(standalone),
-        Grammar::EpochSeq => {
-            let tagged = match base.settings.counter_scope {
-                // All streams count together: the answer goes to the standalone one.
-                CounterScope::Session => {
-                    Some(standalone).filter(|stream| stream.borrow().has_epoch(id.epoch))
-                }
-                CounterScope::Stream => session
-                    .newest_first()
-                    .find(|stream| stream.borrow().has_epoch(id.epoch)),
-            };
-            tagged.map_or_else(
-                || Judged::Lost(CursorFound::Unknown, Rc::clone(standalone)),
-                by_number,
-            )
+    let named: Option<SharedStream> = match base.ids.grammar() {
+        Grammar::Integer => Some(standalone.clone()),
+        Grammar::EpochSeq => match base.settings.counter_scope {
+            // All streams count together: the answer goes to the standalone one.
+            CounterScope::Session => Some(standalone).filter(|stream| stream.borrow().has_epoch(id.epoch)).cloned(),
+            CounterScope::Stream => session.newest_first().find(|stream| stream.borrow().has_epoch(id.epoch)).cloned(),
+        },
+        Grammar::StreamSeq | Grammar::SeqStream => {
+            session.newest_first().find(|stream| stream.borrow().number() == id.stream).cloned()
         }
-        Grammar::Opaque => Judged::Lost(CursorFound::Unknown, standalone.clone()),
-        // Grammars whose ids name their stream pick it by that name here, then judge `by_number`.
+        Grammar::Opaque => None,
+    };
+    match named {
+        Some(stream) => by_number(&stream),
+        None => Judged::Lost(CursorFound::Unknown, standalone.clone()),
     }
 }

@@ -76,13 +76,7 @@ impl Session {
     pub fn open(base: &Rc<Base>, key: Rc<str>, owner: ClientNo, origin: Origin) -> Session {
         let incarnation = base.fleet.next_incarnation();
         base.fleet.settle(owner, base.number);
-        base.report(Event::SessionOpened {
-            server: base.number,
-            session: key.to_string(),
-            incarnation,
-            owner,
-            origin,
-        });
+        base.report(Event::SessionOpened { server: base.number, session: key.to_string(), incarnation, owner, origin });
         let activity = Rc::new(Activity::default());
         activity.touch(base.now());
         let numbering = match base.settings.counter_scope {
@@ -161,11 +155,7 @@ impl Session {
         for stream in self.streams.values() {
             stream.borrow_mut().close(cause);
         }
-        self.base.report(Event::SessionClosed {
-            session: self.key.to_string(),
-            incarnation: self.incarnation,
-            cause,
-        });
+        self.base.report(Event::SessionClosed { session: self.key.to_string(), incarnation: self.incarnation, cause });
     }
 
     /// Whether [`Session::truncate`] would drop anything.
@@ -228,9 +218,7 @@ impl Session {
         let Some(idle) = self.base.settings.session_idle_s else {
             return false;
         };
-        if self.activity.legs.get() > 0
-            || (self.base.settings.in_flight_keeps_alive && !self.running.is_empty())
-        {
+        if self.activity.legs.get() > 0 || (self.base.settings.in_flight_keeps_alive && !self.running.is_empty()) {
             return false;
         }
         now.since(self.activity.last.get()) >= idle.get()

@@ -61,12 +61,7 @@ struct Slot {
 
 impl Stream {
     /// Opens stream `number` of an incarnation.
-    pub fn open(
-        base: &Rc<Base>,
-        incarnation: IncarnationNo,
-        number: u32,
-        numbering: Rc<Numbering>,
-    ) -> SharedStream {
+    pub fn open(base: &Rc<Base>, incarnation: IncarnationNo, number: u32, numbering: Rc<Numbering>) -> SharedStream {
         let mut stream = Stream {
             base: base.clone(),
             incarnation,
@@ -86,6 +81,11 @@ impl Stream {
         &self.numbering
     }
 
+    /// Its number within its session: 0 is the standalone one.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
     /// How far it has come.
     pub fn state(&self) -> State {
         self.state
@@ -97,20 +97,13 @@ impl Stream {
     }
 
     fn current(&mut self) -> &mut EventLog {
-        self.lives
-            .last_mut()
-            .expect("a stream has a life until it is closed, and callers see to that")
+        self.lives.last_mut().expect("a stream has a life until it is closed, and callers see to that")
     }
 
     fn begin_life(&mut self, born_of: Option<Cause>) {
         let log = self.base.fleet.next_log();
-        self.lives
-            .push(EventLog::new(log, self.numbering.epoch(), born_of));
-        self.base.report(Event::LogOpened {
-            log,
-            incarnation: self.incarnation,
-            stream: self.number,
-        });
+        self.lives.push(EventLog::new(log, self.numbering.epoch(), born_of));
+        self.base.report(Event::LogOpened { log, incarnation: self.incarnation, stream: self.number });
     }
 
     /// Appends `times` events that carry `data`. False where the stream is closed and they have nowhere to go.
@@ -125,7 +118,7 @@ impl Stream {
         let mut buffer = Vec::with_capacity((data.len() + 40) * times as usize);
         let mut ends = Vec::with_capacity(times as usize);
         for _ in 0..times {
-            let id = self.numbering.take(&self.base.ids);
+            let id = self.numbering.take(&self.base.ids, self.number);
             sse::encode(&mut buffer, Some(&self.base.ids.text(id)), None, data);
             ends.push((id, buffer.len()));
         }
@@ -166,7 +159,7 @@ impl Stream {
         let mut buffer = Vec::new();
         match (priming && self.state != State::Closed, retry_ms) {
             (true, _) => {
-                let id = self.numbering.take(&self.base.ids);
+                let id = self.numbering.take(&self.base.ids, self.number);
                 self.current().prime(id);
                 sse::encode(&mut buffer, Some(&self.base.ids.text(id)), retry_ms, "");
             }
@@ -206,11 +199,7 @@ impl Stream {
     fn report_evicted(&mut self) {
         for life in &mut self.lives {
             if let Some((through, cause)) = life.take_unreported() {
-                self.base.report(Event::Evicted {
-                    log: life.number(),
-                    through,
-                    cause,
-                });
+                self.base.report(Event::Evicted { log: life.number(), through, cause });
             }
         }
     }
@@ -254,10 +243,7 @@ impl Stream {
 
     fn drop_lives(&mut self, cause: Cause) {
         for life in self.lives.drain(..) {
-            self.base.report(Event::LogClosed {
-                log: life.number(),
-                cause,
-            });
+            self.base.report(Event::LogClosed { log: life.number(), cause });
         }
     }
 
@@ -269,29 +255,19 @@ impl Stream {
                 (Hit::Event(position), Replay::After) => position + 1,
                 (Hit::Before(position), _) => position,
             };
-            Some(Place {
-                log: life.number(),
-                next,
-            })
+            Some(Place { log: life.number(), next })
         })
     }
 
     /// The place after the newest event.
     pub fn live(&mut self) -> Place {
         let log = self.current();
-        Place {
-            log: log.number(),
-            next: log.end(),
-        }
+        Place { log: log.number(), next: log.end() }
     }
 
     /// The place of the oldest buffered event.
     pub fn oldest(&mut self) -> Place {
-        self.lives
-            .iter()
-            .find(|life| life.len() > 0)
-            .map(oldest_of)
-            .unwrap_or_else(|| self.live())
+        self.lives.iter().find(|life| life.len() > 0).map(oldest_of).unwrap_or_else(|| self.live())
     }
 
     /// Whether a leg is attached.
@@ -303,11 +279,7 @@ impl Stream {
     pub fn occupy(&mut self, place: Place) -> u64 {
         self.wake();
         self.legs += 1;
-        self.slot = Some(Slot {
-            leg: self.legs,
-            reached: place,
-            waker: None,
-        });
+        self.slot = Some(Slot { leg: self.legs, reached: place, waker: None });
         self.legs
     }
 
@@ -356,10 +328,7 @@ impl Stream {
             }
         }
         let later = self.lives.iter().find(|life| life.number() > place.log)?;
-        Some((
-            oldest_of(later),
-            later.born_of().unwrap_or(later.evicted_by()),
-        ))
+        Some((oldest_of(later), later.born_of().unwrap_or(later.evicted_by())))
     }
 
     /// The encoded events from `place` on, of its own log only.
@@ -373,8 +342,5 @@ impl Stream {
 }
 
 fn oldest_of(life: &EventLog) -> Place {
-    Place {
-        log: life.number(),
-        next: life.oldest(),
-    }
+    Place { log: life.number(), next: life.oldest() }
 }

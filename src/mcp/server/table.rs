@@ -52,10 +52,7 @@ impl Table {
 
     /// Opens a session for `initialize`: under a free key of another client where one waits, else under a new one.
     pub fn initialize(&mut self, owner: ClientNo) -> SharedSession {
-        let free = self
-            .free
-            .iter()
-            .position(|(key, former)| *former != owner && !self.sessions.contains_key(key));
+        let free = self.free.iter().position(|(key, former)| *former != owner && !self.sessions.contains_key(key));
         match free {
             Some(index) => {
                 let (key, _) = self.free.remove(index);

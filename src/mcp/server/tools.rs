@@ -32,18 +32,13 @@ pub struct Plan {
 /// # Panics
 /// Where `client` or `call` is not below [`NUMBERS`].
 pub fn plan(draws: &Draws, tool: &ToolSettings, client: ClientNo, call: CallNo) -> Plan {
-    assert!(
-        client < NUMBERS && call < NUMBERS,
-        "the server refuses calls with larger numbers"
-    );
+    assert!(client < NUMBERS && call < NUMBERS, "the server refuses calls with larger numbers");
     let entity = (u64::from(client) << 24) | u64::from(call);
     let mut draw = draws.stream(Purpose::ToolResults, entity);
     let parts = draw.within(tool.parts);
     Plan {
         checks: (0..parts).map(|_| draw.bits() as u32).collect(),
-        intervals: (0..=parts)
-            .map(|_| draw.duration(tool.interval_s))
-            .collect(),
+        intervals: (0..=parts).map(|_| draw.duration(tool.interval_s)).collect(),
     }
 }
 
@@ -72,22 +67,10 @@ pub(super) struct Execution {
 impl Server {
     /// Starts to run a call. It runs on while nobody listens and after its session's life.
     pub(super) fn execute(self: &Rc<Server>, call: Call) {
-        let CallArguments {
-            client,
-            call: number,
-            from_part,
-        } = call.arguments;
+        let CallArguments { client, call: number, from_part } = call.arguments;
         let plan = plan(&self.draws, &self.tool, client, number);
-        let from_part = if self.tool.checkpointable {
-            from_part
-        } else {
-            0
-        };
-        let execution = Execution {
-            client,
-            call: number,
-            number: self.base.fleet.count_execution(client, number),
-        };
+        let from_part = if self.tool.checkpointable { from_part } else { 0 };
+        let execution = Execution { client, call: number, number: self.base.fleet.count_execution(client, number) };
         self.base.report(Event::ExecutionStarted {
             client,
             call: number,
@@ -97,26 +80,18 @@ impl Server {
         });
         let (session, rpc, stream) = (call.session.clone(), call.rpc.clone(), call.stream.clone());
         let server = self.clone();
-        let task = self
-            .tasks
-            .spawn(|task| async move { server.produce(task, call, plan, from_part).await });
+        let task = self.tasks.spawn(|task| async move { server.produce(task, call, plan, from_part).await });
         self.executions.borrow_mut().insert(task, execution);
         let running = Running { task, stream };
         session.borrow_mut().running.insert(rpc, running);
     }
 
     async fn produce(&self, task: u64, call: Call, plan: Plan, from_part: u32) {
-        let CallArguments {
-            client, call: of, ..
-        } = call.arguments;
+        let CallArguments { client, call: of, .. } = call.arguments;
         let total = plan.checks.len() as u32;
         let mut due = self.base.now();
         let discard = |part| {
-            self.base.report(Event::Discarded {
-                client,
-                call: of,
-                part,
-            });
+            self.base.report(Event::Discarded { client, call: of, part });
         };
         // A part that was asked to be skipped takes no time: the tool continues where its checkpoint lies.
         for (part, interval) in (0..).zip(&plan.intervals).skip(from_part as usize) {
@@ -133,11 +108,7 @@ impl Server {
             }
         }
         let data = message::call_tool_result(&call.rpc, total).to_string();
-        if !call
-            .stream
-            .borrow_mut()
-            .append(FrameKind::Response, &data, 1)
-        {
+        if !call.stream.borrow_mut().append(FrameKind::Response, &data, 1) {
             discard(None);
         }
         self.end_execution(task, ExecutionEnd::Finished);
@@ -151,13 +122,7 @@ impl Server {
         text
     }
 
-    fn leave_session(
-        &self,
-        session: &SharedSession,
-        rpc: &RpcId,
-        stream: &SharedStream,
-        state: State,
-    ) {
+    fn leave_session(&self, session: &SharedSession, rpc: &RpcId, stream: &SharedStream, state: State) {
         let mut session = session.borrow_mut();
         session.running.remove(rpc);
         if self.base.settings.in_flight_keeps_alive {
@@ -226,12 +191,7 @@ fn encode_part(token: &Value, progress: u32, total: u32, text: &str) -> String {
     let notification = Notification {
         jsonrpc: "2.0",
         method: "notifications/progress",
-        params: Params {
-            token,
-            progress,
-            total,
-            message: text,
-        },
+        params: Params { token, progress, total, message: text },
     };
     serde_json::to_string(&notification).expect("texts and numbers always have a JSON form")
 }
@@ -258,10 +218,7 @@ mod tests {
         assert_ne!(of(1, 3, 4).checks, of(1, 3, 5).checks);
         assert_ne!(of(1, 3, 4).checks, of(1, 4, 3).checks);
         assert_ne!(of(1, 3, 4).checks, of(2, 3, 4).checks);
-        assert_eq!(
-            of(1, NUMBERS - 1, NUMBERS - 1),
-            of(1, NUMBERS - 1, NUMBERS - 1)
-        );
+        assert_eq!(of(1, NUMBERS - 1, NUMBERS - 1), of(1, NUMBERS - 1, NUMBERS - 1));
     }
 
     #[test]
@@ -273,12 +230,8 @@ mod tests {
 
     #[test]
     fn an_encoded_part_is_the_shared_message() {
-        let shared = message::progress(&Progress {
-            token: "t".into(),
-            progress: 2,
-            total: 3,
-            message: "0000002a..".into(),
-        });
+        let shared =
+            message::progress(&Progress { token: "t".into(), progress: 2, total: 3, message: "0000002a..".into() });
         let encoded = encode_part(&Value::from("t"), 2, 3, "0000002a..");
         assert_eq!(serde_json::from_str::<Value>(&encoded).ok(), Some(shared));
     }

@@ -49,14 +49,8 @@ impl FromStr for RequestTag {
     type Err = NotATag;
 
     fn from_str(text: &str) -> Result<RequestTag, NotATag> {
-        let (client, request) = text
-            .strip_prefix('c')
-            .and_then(|rest| rest.split_once("-r"))
-            .ok_or(NotATag)?;
-        Ok(RequestTag {
-            client: client.parse().map_err(|_| NotATag)?,
-            request: request.parse().map_err(|_| NotATag)?,
-        })
+        let (client, request) = text.strip_prefix('c').and_then(|rest| rest.split_once("-r")).ok_or(NotATag)?;
+        Ok(RequestTag { client: client.parse().map_err(|_| NotATag)?, request: request.parse().map_err(|_| NotATag)? })
     }
 }
 

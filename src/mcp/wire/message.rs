@@ -94,34 +94,10 @@ impl Incoming {
     pub fn parse(bytes: &[u8]) -> Result<Incoming, NotAMessage> {
         let raw: Raw = serde_json::from_slice(bytes)?;
         match raw {
-            Raw {
-                id: Some(id),
-                method: Some(method),
-                params,
-                ..
-            } => Ok(Incoming::Request { id, method, params }),
-            Raw {
-                id: None,
-                method: Some(method),
-                params,
-                ..
-            } => Ok(Incoming::Notification { method, params }),
-            Raw {
-                id: Some(id),
-                error: Some(error),
-                ..
-            } => Ok(Incoming::Response {
-                id,
-                result: Err(error),
-            }),
-            Raw {
-                id: Some(id),
-                result: Some(result),
-                ..
-            } => Ok(Incoming::Response {
-                id,
-                result: Ok(result),
-            }),
+            Raw { id: Some(id), method: Some(method), params, .. } => Ok(Incoming::Request { id, method, params }),
+            Raw { id: None, method: Some(method), params, .. } => Ok(Incoming::Notification { method, params }),
+            Raw { id: Some(id), error: Some(error), .. } => Ok(Incoming::Response { id, result: Err(error) }),
+            Raw { id: Some(id), result: Some(result), .. } => Ok(Incoming::Response { id, result: Ok(result) }),
             _ => Err(NotAMessage::Shapeless),
         }
     }
@@ -190,9 +166,7 @@ pub fn list_tools_result(id: &RpcId, idempotent: bool, checkpointable: bool) -> 
 
 /// What `tools/list` says about [`TOOL`]: (idempotent, checkpointable), each false where it says nothing.
 pub fn tool_traits(result: &Value) -> (bool, bool) {
-    let tool = result["tools"]
-        .as_array()
-        .and_then(|tools| tools.iter().find(|tool| tool["name"] == TOOL));
+    let tool = result["tools"].as_array().and_then(|tools| tools.iter().find(|tool| tool["name"] == TOOL));
     let flag = |value: Option<&Value>| value.and_then(Value::as_bool).unwrap_or(false);
     (
         flag(tool.and_then(|tool| tool.pointer("/annotations/idempotentHint"))),

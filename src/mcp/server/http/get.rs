@@ -19,20 +19,12 @@ use crate::observe::event::{CursorFound, Event};
 /// Answers a GET.
 pub fn answer(server: &Rc<Server>, headers: &HeaderMap) -> Answer {
     if !accepts(headers, EVENT_STREAM) {
-        return Err(Refusal::new(
-            StatusCode::NOT_ACCEPTABLE,
-            "expected an Accept header with text/event-stream",
-        ));
+        return Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, "expected an Accept header with text/event-stream"));
     }
     let (session, tag) = session_of(server, headers)?;
     session.borrow().trim();
     let session = session.borrow();
-    let opening = Opening {
-        server,
-        tag,
-        activity: &session.activity,
-        standalone: session.standalone(),
-    };
+    let opening = Opening { server, tag, activity: &session.activity, standalone: session.standalone() };
     // An empty id is the absence of one (WHATWG HTML, "Server-sent events": the last event ID string).
     let cursor = headers.get(LAST_EVENT_ID).filter(|id| !id.is_empty());
     let judged = match cursor {
@@ -81,9 +73,7 @@ impl Opening<'_> {
         let answer = match found {
             CursorFound::Purged => base.settings.purged_cursor,
             CursorFound::Ahead => base.settings.ahead_cursor,
-            CursorFound::Unknown | CursorFound::Absent | CursorFound::Known => {
-                base.settings.unknown_cursor
-            }
+            CursorFound::Unknown | CursorFound::Absent | CursorFound::Known => base.settings.unknown_cursor,
         };
         match answer {
             CursorAnswer::Oldest => {
@@ -111,10 +101,9 @@ impl Opening<'_> {
                 let leg = Leg::silent(base, self.activity, self.tag, found);
                 Ok(event_stream(Reply::Leg(leg)))
             }
-            CursorAnswer::Reject => Err(Refusal::new(
-                StatusCode::BAD_REQUEST,
-                "this server cannot resume after that event",
-            )),
+            CursorAnswer::Reject => {
+                Err(Refusal::new(StatusCode::BAD_REQUEST, "this server cannot resume after that event"))
+            }
         }
     }
 
@@ -125,18 +114,8 @@ impl Opening<'_> {
 
     fn report_answered(&self, found: CursorFound) {
         let RequestTag { client, request } = self.tag;
-        self.server.base.report(Event::Attached {
-            client,
-            request,
-            log: None,
-            next: 0,
-            found,
-        });
-        self.server.base.report(Event::Detached {
-            client,
-            request,
-            why: "answered".to_owned(),
-        });
+        self.server.base.report(Event::Attached { client, request, log: None, next: 0, found });
+        self.server.base.report(Event::Detached { client, request, why: "answered".to_owned() });
     }
 
     /// Only the standalone stream can refuse a second leg; on a POST stream the newer leg takes over.
@@ -145,10 +124,7 @@ impl Opening<'_> {
             && Rc::ptr_eq(stream, self.standalone)
             && stream.borrow().is_held();
         match refuses {
-            true => Err(Refusal::new(
-                StatusCode::CONFLICT,
-                "the session's stream is open already",
-            )),
+            true => Err(Refusal::new(StatusCode::CONFLICT, "the session's stream is open already")),
             false => Ok(()),
         }
     }

@@ -20,9 +20,7 @@ use super::Server;
 use super::leg::Leg;
 use super::settings::UnknownSession;
 use super::table::SharedSession;
-use crate::mcp::wire::header::{
-    ENDPOINT, EVENT_STREAM, JSON, PROTOCOL_VERSION, REVISION, RequestTag, SESSION_ID,
-};
+use crate::mcp::wire::header::{ENDPOINT, EVENT_STREAM, JSON, PROTOCOL_VERSION, REVISION, RequestTag, SESSION_ID};
 use crate::mcp::wire::message::{self, RpcId};
 use crate::observe::event::{Cause, Origin};
 
@@ -45,27 +43,18 @@ const INVALID_PARAMS: i64 = -32602;
 const REFUSED: i64 = -32000;
 
 /// Answers one request.
-pub async fn answer<B>(
-    server: Rc<Server>,
-    request: Request<B>,
-) -> Result<Response<Reply>, Infallible>
+pub async fn answer<B>(server: Rc<Server>, request: Request<B>) -> Result<Response<Reply>, Infallible>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let (head, body) = request.into_parts();
     let answered = match (head.uri.path() == ENDPOINT, &head.method) {
-        (false, _) => Err(Refusal::new(
-            StatusCode::NOT_FOUND,
-            "there is only /mcp here",
-        )),
+        (false, _) => Err(Refusal::new(StatusCode::NOT_FOUND, "there is only /mcp here")),
         (true, &Method::POST) => post::answer(&server, &head.headers, body).await,
         (true, &Method::GET) => get::answer(&server, &head.headers),
         (true, &Method::DELETE) => delete(&server, &head.headers),
-        (true, _) => Err(Refusal::new(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "expected POST, GET or DELETE",
-        )),
+        (true, _) => Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "expected POST, GET or DELETE")),
     };
     Ok(answered.unwrap_or_else(Refusal::into_response))
 }
@@ -85,10 +74,7 @@ fn delete(server: &Rc<Server>, headers: &HeaderMap) -> Answer {
 }
 
 /// The session that a request names, and who asks for it.
-fn session_of(
-    server: &Rc<Server>,
-    headers: &HeaderMap,
-) -> Result<(SharedSession, RequestTag), Refusal> {
+fn session_of(server: &Rc<Server>, headers: &HeaderMap) -> Result<(SharedSession, RequestTag), Refusal> {
     check_revision(headers)?;
     let key = session_key(headers)?;
     let tag = RequestTag::of(headers);
@@ -97,9 +83,7 @@ fn session_of(
         (Some(session), _) => session,
         (None, UnknownSession::NotFound) => return Err(Refusal::session_not_found()),
         (None, UnknownSession::Recreate) => {
-            let owner = tag
-                .unwrap_or_else(|| server.base.fleet.stranger(None))
-                .client;
+            let owner = tag.unwrap_or_else(|| server.base.fleet.stranger(None)).client;
             let mut table = server.table.borrow_mut();
             let session = table.open(key.into(), owner, Origin::Recreated);
             drop(table);
@@ -114,18 +98,15 @@ fn session_of(
 }
 
 fn session_key(headers: &HeaderMap) -> Result<&str, Refusal> {
-    let value = headers.get(SESSION_ID).ok_or_else(|| {
-        Refusal::new(StatusCode::BAD_REQUEST, "expected an Mcp-Session-Id header")
-    })?;
+    let value = headers
+        .get(SESSION_ID)
+        .ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "expected an Mcp-Session-Id header"))?;
     value
         .to_str()
         .ok()
         .filter(|key| key.len() <= KEY_BYTES && key.bytes().all(|byte| byte.is_ascii_graphic()))
         .ok_or_else(|| {
-            Refusal::new(
-                StatusCode::BAD_REQUEST,
-                "expected an Mcp-Session-Id of at most 256 visible ASCII characters",
-            )
+            Refusal::new(StatusCode::BAD_REQUEST, "expected an Mcp-Session-Id of at most 256 visible ASCII characters")
         })
 }
 
@@ -152,9 +133,7 @@ fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
         .any(|range| {
             range == "*/*"
                 || range.eq_ignore_ascii_case(media_type)
-                || range
-                    .strip_suffix("/*")
-                    .is_some_and(|of| of.eq_ignore_ascii_case(class))
+                || range.strip_suffix("/*").is_some_and(|of| of.eq_ignore_ascii_case(class))
         })
 }
 
@@ -195,10 +174,7 @@ impl Body for Reply {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.get_mut() {
             Reply::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Reply::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answer, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Refusal, Reply,
-    accepts, check_revision, event_stream, json, rpc_error, session_of, whole,
+    Answer, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Refusal, Reply, accepts, check_revision,
+    event_stream, json, rpc_error, session_of, whole,
 };
 use crate::mcp::server::Server;
 use crate::mcp::server::leg::Leg;
@@ -48,14 +48,10 @@ where
         Incoming::Request { id, method, params } => {
             let (session, tag) = session_of(server, headers)?;
             Ok(match method.as_str() {
-                "ping" => json(
-                    StatusCode::OK,
-                    &json!({"jsonrpc": "2.0", "id": id, "result": {}}),
-                ),
+                "ping" => json(StatusCode::OK, &json!({"jsonrpc": "2.0", "id": id, "result": {}})),
                 "tools/list" => {
                     let tool = &server.tool;
-                    let result =
-                        message::list_tools_result(&id, tool.idempotent, tool.checkpointable);
+                    let result = message::list_tools_result(&id, tool.idempotent, tool.checkpointable);
                     json(StatusCode::OK, &result)
                 }
                 "tools/call" => call_tool(server, session, tag, id, params),
@@ -85,10 +81,9 @@ where
 {
     match Limited::new(body, BODY_BYTES).collect().await {
         Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(Refusal::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "expected a body of at most 1 MiB",
-        )),
+        Err(error) if error.is::<LengthLimitError>() => {
+            Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "expected a body of at most 1 MiB"))
+        }
         Err(_) => Err(Refusal::new(StatusCode::BAD_REQUEST, "the body broke off")),
     }
 }
@@ -106,8 +101,8 @@ fn initialize(server: &Rc<Server>, headers: &HeaderMap, id: &RpcId) -> Response<
     let session = server.table.borrow_mut().initialize(tag.client);
     server.start_churn(tag.client);
     let mut response = json(StatusCode::OK, &message::initialize_result(id));
-    let key = HeaderValue::from_str(&session.borrow().key)
-        .expect("keys are drawn as hexadecimal or were read from a header");
+    let key =
+        HeaderValue::from_str(&session.borrow().key).expect("keys are drawn as hexadecimal or were read from a header");
     response.headers_mut().insert(SESSION_ID, key);
     response
 }
@@ -138,22 +133,11 @@ fn call_tool(
             (stream, event_stream(Reply::Leg(leg)))
         }
     };
-    server.execute(Call {
-        arguments,
-        rpc,
-        token,
-        session,
-        stream,
-    });
+    server.execute(Call { arguments, rpc, token, session, stream });
     response
 }
 
-fn first_leg(
-    server: &Server,
-    session: &SharedSession,
-    tag: RequestTag,
-    stream: SharedStream,
-) -> Leg {
+fn first_leg(server: &Server, session: &SharedSession, tag: RequestTag, stream: SharedStream) -> Leg {
     let base = &server.base;
     let (greeting, place) = {
         let mut stream = stream.borrow_mut();
@@ -182,9 +166,7 @@ fn read_call(
     }
     match &params["_meta"]["progressToken"] {
         Value::Null => Ok((arguments, None)),
-        token if token.is_string() || token.is_u64() || token.is_i64() => {
-            Ok((arguments, Some(token.clone())))
-        }
+        token if token.is_string() || token.is_u64() || token.is_i64() => Ok((arguments, Some(token.clone()))),
         _ => Err("expected a progress token that is a text or a whole number"),
     }
 }

@@ -19,20 +19,12 @@ pub struct Refusal {
 impl Refusal {
     /// A refusal by the transport.
     pub fn new(status: StatusCode, reason: &'static str) -> Refusal {
-        Refusal {
-            status,
-            code: REFUSED,
-            reason: reason.into(),
-        }
+        Refusal { status, code: REFUSED, reason: reason.into() }
     }
 
     /// A refusal of something that is no message, with JSON-RPC's own code.
     pub fn unreadable(code: i64, reason: String) -> Refusal {
-        Refusal {
-            status: StatusCode::BAD_REQUEST,
-            code,
-            reason: reason.into(),
-        }
+        Refusal { status: StatusCode::BAD_REQUEST, code, reason: reason.into() }
     }
 
     /// The session is not in the table (2025-11-25, transports, "Session Management", item 3).

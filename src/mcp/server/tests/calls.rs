@@ -34,10 +34,7 @@ fn a_post_stream_carries_primer_parts_and_response_and_ends() {
         assert_eq!(answer.headers["content-type"], "text/event-stream");
         let (blocks, ended) = answer.within(10).await;
         assert!(ended);
-        let ids: Vec<_> = blocks
-            .iter()
-            .map(|b| b.id.as_deref().expect("an id"))
-            .collect();
+        let ids: Vec<_> = blocks.iter().map(|b| b.id.as_deref().expect("an id")).collect();
         assert_eq!(ids, ["8412", "8413", "8414", "8415", "8416"]);
         assert_eq!(blocks[0].data.as_deref(), Some(""));
         assert_eq!(blocks[0].retry.as_deref(), Some("1500"));
@@ -46,12 +43,7 @@ fn a_post_stream_carries_primer_parts_and_response_and_ends() {
             let part = part(block);
             assert_eq!(part.check(), Some(checks[index]));
             assert_eq!(
-                (
-                    part.token.as_str(),
-                    part.progress,
-                    part.total,
-                    part.message.len()
-                ),
+                (part.token.as_str(), part.progress, part.total, part.message.len()),
                 ("token", index as u32 + 1, 3, 16)
             );
         }
@@ -62,29 +54,13 @@ fn a_post_stream_carries_primer_parts_and_response_and_ends() {
         } if *told == checks)));
         assert!(world.has(|event| matches!(
             event,
-            Event::Attached {
-                client: 3,
-                log: Some(1),
-                next: 0,
-                found: CursorFound::Absent,
-                ..
-            }
+            Event::Attached { client: 3, log: Some(1), next: 0, found: CursorFound::Absent, .. }
         )));
         assert!(world.has(|event| matches!(
             event,
-            Event::Appended {
-                log: 1,
-                first: 3,
-                last: 3,
-                kind: FrameKind::Response,
-                ..
-            }
+            Event::Appended { log: 1, first: 3, last: 3, kind: FrameKind::Response, .. }
         )));
-        assert!(
-            world.has(
-                |event| matches!(event, Event::Detached { why, .. } if why == "response-sent")
-            )
-        );
+        assert!(world.has(|event| matches!(event, Event::Detached { why, .. } if why == "response-sent")));
     });
 }
 
@@ -94,15 +70,7 @@ fn parts_arrive_at_their_instants() {
         let client = world.client(0);
         client.initialize().await;
         client.call(0, 0).await.within(10).await;
-        let response = |event: &Event| {
-            matches!(
-                event,
-                Event::Appended {
-                    kind: FrameKind::Response,
-                    ..
-                }
-            )
-        };
+        let response = |event: &Event| matches!(event, Event::Appended { kind: FrameKind::Response, .. });
         assert_eq!(world.when(response), 4.0);
     });
 }
@@ -126,11 +94,7 @@ fn a_call_without_a_token_gets_its_response_only() {
     three_parts(|_| {}).run(async |world| {
         let client = world.client(0);
         client.initialize().await;
-        let arguments = CallArguments {
-            client: 0,
-            call: 0,
-            from_part: 0,
-        };
+        let arguments = CallArguments { client: 0, call: 0, from_part: 0 };
         let mut call = message::call_tool(0, "", arguments);
         call["params"]["_meta"] = Value::Null;
         let (blocks, ended) = client.post(&call).await.within(10).await;
@@ -143,11 +107,7 @@ fn a_numeric_token_comes_back_as_a_number() {
     three_parts(|_| {}).run(async |world| {
         let client = world.client(0);
         client.initialize().await;
-        let arguments = CallArguments {
-            client: 0,
-            call: 0,
-            from_part: 0,
-        };
+        let arguments = CallArguments { client: 0, call: 0, from_part: 0 };
         let mut call = message::call_tool(0, "", arguments);
         call["params"]["_meta"]["progressToken"] = 17.into();
         let block = client.post(&call).await.block().await.expect("a part");
@@ -158,15 +118,13 @@ fn a_numeric_token_comes_back_as_a_number() {
 #[test]
 fn a_checkpointable_call_continues_and_another_starts_again() {
     for (checkpointable, parts) in [(true, 1), (false, 3)] {
-        three_parts(|_| {})
-            .tool(|tool| tool.checkpointable = checkpointable)
-            .run(async |world| {
-                let client = world.client(0);
-                client.initialize().await;
-                let (blocks, _) = client.call(0, 2).await.within(10).await;
-                assert_eq!(blocks.len(), parts + 1, "checkpointable: {checkpointable}");
-                assert_eq!(part(&blocks[0]).progress as usize, 4 - parts);
-            });
+        three_parts(|_| {}).tool(|tool| tool.checkpointable = checkpointable).run(async |world| {
+            let client = world.client(0);
+            client.initialize().await;
+            let (blocks, _) = client.call(0, 2).await.within(10).await;
+            assert_eq!(blocks.len(), parts + 1, "checkpointable: {checkpointable}");
+            assert_eq!(part(&blocks[0]).progress as usize, 4 - parts);
+        });
     }
 }
 
@@ -226,13 +184,8 @@ fn a_cancelled_call_sends_no_response_and_its_stream_ends() {
         until(60.0).await;
         let appended = world.count(|event| matches!(event, Event::Appended { .. }));
         assert_eq!(appended, 1, "it does not run on");
-        let ends = |how| {
-            world.count(|event| matches!(event, Event::ExecutionEnded { how: h, .. } if *h == how))
-        };
-        assert_eq!(
-            (ends(ExecutionEnd::Cancelled), ends(ExecutionEnd::Finished)),
-            (1, 0)
-        );
+        let ends = |how| world.count(|event| matches!(event, Event::ExecutionEnded { how: h, .. } if *h == how));
+        assert_eq!((ends(ExecutionEnd::Cancelled), ends(ExecutionEnd::Finished)), (1, 0));
     });
 }
 
@@ -243,21 +196,10 @@ fn a_call_runs_on_while_nobody_listens() {
         client.initialize().await;
         drop(client.call(0, 0).await);
         until(10.0).await;
-        assert!(
-            world.has(|event| matches!(event, Event::Detached { why, .. } if why == "peer-gone"))
-        );
-        assert!(world.has(|event| matches!(
-            event,
-            Event::ExecutionEnded {
-                how: ExecutionEnd::Finished,
-                ..
-            }
-        )));
+        assert!(world.has(|event| matches!(event, Event::Detached { why, .. } if why == "peer-gone")));
+        assert!(world.has(|event| matches!(event, Event::ExecutionEnded { how: ExecutionEnd::Finished, .. })));
         let (ids, ended) = client.resume("1").await.ids().await;
-        assert_eq!(
-            (ids, ended),
-            (vec!["2".into(), "3".into(), "4".into()], true)
-        );
+        assert_eq!((ids, ended), (vec!["2".into(), "3".into(), "4".into()], true));
     });
 }
 
@@ -272,13 +214,7 @@ fn delete_cancels_the_calls_of_the_session() {
         assert_eq!(client.get().await.status, 404);
         let (blocks, ended) = answer.within(10).await;
         assert_eq!((blocks.len(), ended), (1, true));
-        assert!(world.has(|event| matches!(
-            event,
-            Event::ExecutionEnded {
-                how: ExecutionEnd::Cancelled,
-                ..
-            }
-        )));
+        assert!(world.has(|event| matches!(event, Event::ExecutionEnded { how: ExecutionEnd::Cancelled, .. })));
         assert!(!world.has(|event| matches!(event, Event::Discarded { .. })));
     });
 }

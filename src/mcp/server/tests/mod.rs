@@ -70,11 +70,8 @@ impl Setup {
 
     /// Runs `story` against a fleet.
     fn run_fleet<F: Future<Output = ()>>(self, servers: u32, story: impl FnOnce(Vec<World>) -> F) {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .start_paused(true)
-            .build()
-            .expect("a runtime");
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
         let set = LocalSet::new();
         set.block_on(&runtime, async move {
             START.set(Some(Instant::now()));
@@ -84,10 +81,7 @@ impl Setup {
             let faults: Vec<_> = self
                 .faults
                 .into_iter()
-                .map(|(at_s, fault)| ScheduledFault {
-                    at_s: Seconds::new(at_s),
-                    fault,
-                })
+                .map(|(at_s, fault)| ScheduledFault { at_s: Seconds::new(at_s), fault })
                 .collect();
             let worlds = (0..servers)
                 .map(|number| {
@@ -102,11 +96,7 @@ impl Setup {
                     let pipe = Pipe::default();
                     let running = server.clone().run(pipe.clone(), faults.clone());
                     spawn_local(async move { running.await.expect("the server serves") });
-                    World {
-                        server,
-                        pipe,
-                        log: log.clone(),
-                    }
+                    World { server, pipe, log: log.clone() }
                 })
                 .collect();
             tokio::task::yield_now().await;
@@ -148,12 +138,7 @@ struct World {
 
 impl World {
     fn client(&self, number: u32) -> Client {
-        Client {
-            number,
-            pipe: self.pipe.clone(),
-            requests: Rc::default(),
-            key: RefCell::default(),
-        }
+        Client { number, pipe: self.pipe.clone(), requests: Rc::default(), key: RefCell::default() }
     }
 
     fn events(&self) -> Vec<Event> {
@@ -173,11 +158,7 @@ impl World {
     /// When the first event that satisfies `test` happened, in seconds.
     fn when(&self, test: impl Fn(&Event) -> bool) -> f64 {
         let log = self.log.borrow();
-        let (at, _) = log
-            .0
-            .iter()
-            .find(|(_, event)| test(event))
-            .expect("an event");
+        let (at, _) = log.0.iter().find(|(_, event)| test(event)).expect("an event");
         at.as_secs_f64()
     }
 }
@@ -211,10 +192,7 @@ impl Accept for Listener {
     type Io = DuplexStream;
 
     async fn accept(&mut self) -> io::Result<DuplexStream> {
-        self.0
-            .recv()
-            .await
-            .ok_or(io::ErrorKind::NotConnected.into())
+        self.0.recv().await.ok_or(io::ErrorKind::NotConnected.into())
     }
 }
 
@@ -247,9 +225,8 @@ impl Client {
     /// Sends a request on a connection of its own.
     async fn send(&self, request: http::request::Builder, body: impl Into<Bytes>) -> Answer {
         let io = self.pipe.dial().expect("somebody listens");
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(io))
-            .await
-            .expect("a connection");
+        let (mut sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(io)).await.expect("a connection");
         spawn_local(connection);
         let number = self.requests.get();
         self.requests.set(number + 1);
@@ -263,10 +240,8 @@ impl Client {
     }
 
     fn request(&self, method: &str) -> http::request::Builder {
-        let request = Request::builder()
-            .method(method)
-            .uri("/mcp")
-            .header("accept", "application/json, text/event-stream");
+        let request =
+            Request::builder().method(method).uri("/mcp").header("accept", "application/json, text/event-stream");
         match &*self.key.borrow() {
             Some(key) => request.header(SESSION_ID, key),
             None => request,
@@ -291,35 +266,22 @@ impl Client {
         self.key.replace(None);
         let answer = self.post(&message::initialize(0)).await;
         assert_eq!(answer.status, 200);
-        let key = answer.headers[SESSION_ID]
-            .to_str()
-            .expect("text")
-            .to_owned();
+        let key = answer.headers[SESSION_ID].to_str().expect("text").to_owned();
         self.key.replace(Some(key.clone()));
         key
     }
 
     /// Calls the tool under the call's number as JSON-RPC id.
     async fn call(&self, call: u32, from_part: u32) -> Answer {
-        let arguments = CallArguments {
-            client: self.number,
-            call,
-            from_part,
-        };
-        self.post(&message::call_tool(u64::from(call), "token", arguments))
-            .await
+        let arguments = CallArguments { client: self.number, call, from_part };
+        self.post(&message::call_tool(u64::from(call), "token", arguments)).await
     }
 }
 
 impl Answer {
     fn new(response: Response<Incoming>) -> Answer {
         let (head, body) = response.into_parts();
-        Answer {
-            status: head.status.as_u16(),
-            headers: head.headers,
-            body,
-            unread: String::new(),
-        }
+        Answer { status: head.status.as_u16(), headers: head.headers, body, unread: String::new() }
     }
 
     async fn json(self) -> Value {
@@ -337,8 +299,7 @@ impl Answer {
             }
             let frame = self.body.frame().await?.ok()?;
             let data = frame.into_data().expect("data");
-            self.unread
-                .push_str(std::str::from_utf8(&data).expect("UTF-8"));
+            self.unread.push_str(std::str::from_utf8(&data).expect("UTF-8"));
         }
     }
 

@@ -15,18 +15,8 @@ fn refusals_have_the_status_of_the_specification() {
         status: u16,
     }
     let cases = [
-        Case {
-            name: "another path",
-            change: |_, request| request.uri("/other"),
-            method: "GET",
-            status: 404,
-        },
-        Case {
-            name: "another method",
-            change: |_, request| request,
-            method: "PUT",
-            status: 405,
-        },
+        Case { name: "another path", change: |_, request| request.uri("/other"), method: "GET", status: 404 },
+        Case { name: "another method", change: |_, request| request, method: "PUT", status: 405 },
         Case {
             name: "an unknown session",
             change: |_, request| request.header(SESSION_ID, "nobody"),
@@ -39,12 +29,7 @@ fn refusals_have_the_status_of_the_specification() {
             method: "DELETE",
             status: 404,
         },
-        Case {
-            name: "no session",
-            change: |_, request| request,
-            method: "GET",
-            status: 400,
-        },
+        Case { name: "no session", change: |_, request| request, method: "GET", status: 400 },
         Case {
             name: "a session key that is no visible ASCII",
             change: |_, request| request.header(SESSION_ID, "a b"),
@@ -76,10 +61,7 @@ fn refusals_have_the_status_of_the_specification() {
         let client = world.client(0);
         client.initialize().await;
         for case in cases {
-            let request = Request::builder()
-                .uri("/mcp")
-                .method(case.method)
-                .header("accept", "text/event-stream");
+            let request = Request::builder().uri("/mcp").method(case.method).header("accept", "text/event-stream");
             let answer = client.send((case.change)(&client, request), "").await;
             assert_eq!(answer.status, case.status, "{}", case.name);
         }
@@ -99,11 +81,8 @@ fn a_client_must_accept_what_it_may_be_answered_with() {
             ("GET", "application/json", 406),
             ("GET", "text/*", 200),
         ] {
-            let request = Request::builder()
-                .uri("/mcp")
-                .method(method)
-                .header(SESSION_ID, &key)
-                .header("accept", accept);
+            let request =
+                Request::builder().uri("/mcp").method(method).header(SESSION_ID, &key).header("accept", accept);
             let body = message::list_tools(1).to_string();
             let answer = client.send(request, body).await;
             assert_eq!(answer.status, status, "{method} {accept}");
@@ -145,10 +124,7 @@ fn methods_are_answered_or_named_as_unknown() {
         assert_eq!(pong, json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
         let unknown = json!({"jsonrpc": "2.0", "id": 2, "method": "resources/list"});
         let error = client.post(&unknown).await.json().await;
-        assert_eq!(
-            (&error["id"], &error["error"]["code"]),
-            (&json!(2), &json!(-32601))
-        );
+        assert_eq!((&error["id"], &error["error"]["code"]), (&json!(2), &json!(-32601)));
     });
 }
 
@@ -184,11 +160,7 @@ fn calls_with_wrong_parameters_are_refused_and_start_nothing() {
     let cases = [
         call("other", fine.clone(), json!("t")),
         call(TOOL, json!({}), json!("t")),
-        call(
-            TOOL,
-            json!({"client": -1, "call": 0, "from_part": 0}),
-            json!("t"),
-        ),
+        call(TOOL, json!({"client": -1, "call": 0, "from_part": 0}), json!("t")),
         call(TOOL, huge, json!("t")),
         call(TOOL, late, json!("t")),
         call(TOOL, fine, json!([])),
@@ -209,9 +181,8 @@ fn calls_with_wrong_parameters_are_refused_and_start_nothing() {
 fn an_untagged_request_belongs_to_a_stranger() {
     Setup::default().run(async |world| {
         let io = world.pipe.dial().expect("somebody listens");
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(io))
-            .await
-            .expect("a connection");
+        let (mut sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(io)).await.expect("a connection");
         spawn_local(connection);
         let request = Request::post("/mcp")
             .header("host", "server")
@@ -220,13 +191,7 @@ fn an_untagged_request_belongs_to_a_stranger() {
             .expect("a request");
         let response = sender.send_request(request).await.expect("an answer");
         assert_eq!(response.status(), 200);
-        assert!(world.has(|event| matches!(
-            event,
-            Event::SessionOpened {
-                owner: 1_000_000,
-                ..
-            }
-        )));
+        assert!(world.has(|event| matches!(event, Event::SessionOpened { owner: 1_000_000, .. })));
     });
 }
 
@@ -258,9 +223,8 @@ fn one_connection_serves_many_requests() {
         let client = world.client(0);
         let key = client.initialize().await;
         let io = world.pipe.dial().expect("somebody listens");
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(io))
-            .await
-            .expect("a connection");
+        let (mut sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(io)).await.expect("a connection");
         spawn_local(connection);
         for id in 1..=3 {
             let request = Request::post("/mcp")

@@ -66,16 +66,7 @@ fn the_newest_id_is_known_even_where_its_event_is_gone() {
         let client = world.client(0);
         client.initialize().await;
         until(18.0).await;
-        let expired = |event: &Event| {
-            matches!(
-                event,
-                Event::Evicted {
-                    through: 9,
-                    cause: Cause::Expired,
-                    ..
-                }
-            )
-        };
+        let expired = |event: &Event| matches!(event, Event::Evicted { through: 9, cause: Cause::Expired, .. });
         assert_eq!(world.when(expired), 15.0);
         assert_eq!(client.resume("10").await.ids().await, (vec![], false));
         assert!(world.has(attached(CursorFound::Known)));
@@ -152,22 +143,14 @@ fn a_fresh_stream_starts_at_the_end() {
         let (blocks, _) = leg.within(1).await;
         assert_eq!(
             blocks,
-            [Block {
-                id: Some("11".into()),
-                data: Some(String::new()),
-                retry: Some("3000".into()),
-                comment: false,
-            }]
+            [Block { id: Some("11".into()), data: Some(String::new()), retry: Some("3000".into()), comment: false }]
         );
-        assert!(world.has(|event| matches!(
-            event,
-            Event::Attached {
-                log: Some(0),
-                next: 10,
-                found: CursorFound::Absent,
-                ..
-            }
-        )));
+        assert!(
+            world.has(|event| matches!(
+                event,
+                Event::Attached { log: Some(0), next: 10, found: CursorFound::Absent, .. }
+            ))
+        );
         until(21.0).await;
         assert_eq!(leg.ids().await.0, ids(12..=21));
     });
@@ -190,10 +173,7 @@ fn without_priming_a_fresh_stream_still_tells_the_reconnection_time() {
         let client = world.client(0);
         client.initialize().await;
         let block = client.get().await.block().await.expect("a block");
-        assert_eq!(
-            (block.retry.as_deref(), block.id, block.data),
-            (Some("3000"), None, None)
-        );
+        assert_eq!((block.retry.as_deref(), block.id, block.data), (Some("3000"), None, None));
     });
 }
 
@@ -223,21 +203,9 @@ fn a_burst_larger_than_the_buffer_reaches_a_reader_that_keeps_up() {
         let mut leg = client.get().await;
         assert_eq!(leg.within(11).await.0.len(), 10);
         assert!(!world.has(|event| matches!(event, Event::Rebased { .. })));
-        let evicted = |event: &Event| {
-            matches!(
-                event,
-                Event::Evicted {
-                    log: 0,
-                    through: 5,
-                    cause: Cause::Churn
-                }
-            )
-        };
+        let evicted = |event: &Event| matches!(event, Event::Evicted { log: 0, through: 5, cause: Cause::Churn });
         assert_eq!(world.count(evicted), 1, "the buffer is as small as ever");
-        assert_eq!(
-            world.count(|event| matches!(event, Event::Evicted { .. })),
-            1
-        );
+        assert_eq!(world.count(|event| matches!(event, Event::Evicted { .. })), 1);
     });
 }
 
@@ -263,13 +231,7 @@ fn a_slow_reader_jumps_to_the_oldest_event_and_the_jump_is_reported() {
             .events()
             .into_iter()
             .find_map(|event| match event {
-                Event::Rebased {
-                    sent,
-                    log: 0,
-                    next,
-                    cause: Cause::Churn,
-                    ..
-                } => Some((sent, next)),
+                Event::Rebased { sent, log: 0, next, cause: Cause::Churn, .. } => Some((sent, next)),
                 _ => None,
             })
             .expect("a jump");
@@ -315,11 +277,7 @@ fn a_post_stream_is_resumed_by_its_own_ids_and_a_newer_leg_takes_over() {
         let mut second = client.resume("1").await;
         assert_eq!(second.status, 200);
         assert!(first.within(1).await.1, "the first leg ends");
-        assert_eq!(
-            second.within(60).await.0.len(),
-            8,
-            "parts 2 to 8 and the response"
-        );
+        assert_eq!(second.within(60).await.0.len(), 8, "parts 2 to 8 and the response");
         let mut third = client.resume("9").await;
         assert_eq!(third.ids().await, (vec![], true), "nothing is left");
     });
@@ -327,20 +285,13 @@ fn a_post_stream_is_resumed_by_its_own_ids_and_a_newer_leg_takes_over() {
 
 #[test]
 fn streams_of_a_session_share_its_counter_or_have_their_own() {
-    for (scope, first_ids) in [
-        (CounterScope::Session, ["1", "2"]),
-        (CounterScope::Stream, ["1", "1"]),
-    ] {
+    for (scope, first_ids) in [(CounterScope::Session, ["1", "2"]), (CounterScope::Stream, ["1", "1"])] {
         Setup::server(|server| server.counter_scope = scope).run(async |world| {
             let client = world.client(0);
             client.initialize().await;
             let mut legs = [client.call(0, 0).await, client.call(1, 0).await];
             for (leg, id) in legs.iter_mut().zip(first_ids) {
-                assert_eq!(
-                    leg.block().await.expect("a part").id.as_deref(),
-                    Some(id),
-                    "{scope:?}"
-                );
+                assert_eq!(leg.block().await.expect("a part").id.as_deref(), Some(id), "{scope:?}");
             }
         });
     }
@@ -361,17 +312,11 @@ fn an_epoch_tag_names_its_stream_where_streams_count_alone() {
         let (ids, _) = client.call(0, 0).await.ids().await;
         assert!(ids.is_empty(), "the first part comes after two seconds");
         until(100.0).await;
-        let (tag, number) = match &world
-            .events()
-            .into_iter()
-            .rev()
-            .find_map(|event| match event {
-                Event::Appended { last_id, .. } => last_id,
-                _ => None,
-            }) {
-            Some(id) => id
-                .split_once(':')
-                .map(|(tag, n)| (tag.to_owned(), n.to_owned())),
+        let (tag, number) = match &world.events().into_iter().rev().find_map(|event| match event {
+            Event::Appended { last_id, .. } => last_id,
+            _ => None,
+        }) {
+            Some(id) => id.split_once(':').map(|(tag, n)| (tag.to_owned(), n.to_owned())),
             None => None,
         }
         .expect("a tagged id");
@@ -439,20 +384,9 @@ fn only_so_many_complete_streams_are_kept() {
             for call in 0..=COMPLETE_STREAMS_KEPT as u32 {
                 assert_eq!(client.call(call, 0).await.within(5).await.0.len(), 1);
             }
-            let forgotten = |event: &Event| {
-                matches!(
-                    event,
-                    Event::LogClosed {
-                        log: 1,
-                        cause: Cause::Finished
-                    }
-                )
-            };
+            let forgotten = |event: &Event| matches!(event, Event::LogClosed { log: 1, cause: Cause::Finished });
             assert_eq!(world.count(forgotten), 1);
-            assert_eq!(
-                world.count(|event| matches!(event, Event::LogClosed { .. })),
-                1
-            );
+            assert_eq!(world.count(|event| matches!(event, Event::LogClosed { .. })), 1);
             assert_eq!(client.resume("2").await.ids().await, (vec![], true));
             assert!(!world.has(attached(CursorFound::Purged)));
             client.resume("1").await;

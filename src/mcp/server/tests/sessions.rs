@@ -23,10 +23,7 @@ fn idle_after_10_s(change: impl FnOnce(&mut ServerSettings)) -> Setup {
 #[test]
 fn every_session_has_a_key_of_its_own_in_hexadecimal() {
     Setup::default().run(async |world| {
-        let keys = [
-            world.client(0).initialize().await,
-            world.client(1).initialize().await,
-        ];
+        let keys = [world.client(0).initialize().await, world.client(1).initialize().await];
         assert_ne!(keys[0], keys[1]);
         for key in &keys {
             assert_eq!(key.len(), 32);
@@ -63,16 +60,8 @@ fn delete_ends_the_session_and_its_legs() {
         assert_eq!(client.send(client.request("DELETE"), "").await.status, 200);
         assert_eq!(leg.ids().await, (vec![], true));
         assert!(world.has(closed(Cause::Deleted)));
-        assert!(world.has(|event| matches!(
-            event,
-            Event::LogClosed {
-                log: 0,
-                cause: Cause::Deleted
-            }
-        )));
-        assert!(
-            world.has(|event| matches!(event, Event::Detached { why, .. } if why == "log-closed"))
-        );
+        assert!(world.has(|event| matches!(event, Event::LogClosed { log: 0, cause: Cause::Deleted })));
+        assert!(world.has(|event| matches!(event, Event::Detached { why, .. } if why == "log-closed")));
         assert_eq!(client.send(client.request("DELETE"), "").await.status, 404);
     });
 }
@@ -116,10 +105,7 @@ fn a_call_in_flight_keeps_its_session_alive_where_the_settings_say_so() {
             drop(client.call(0, 0).await);
             until(100.0).await;
             assert_eq!(world.when(closed(Cause::SessionIdle)), reaped_at);
-            assert_eq!(
-                world.count(|event| matches!(event, Event::Discarded { .. })),
-                discarded
-            );
+            assert_eq!(world.count(|event| matches!(event, Event::Discarded { .. })), discarded);
             assert!(world.has(|event| matches!(event, Event::ExecutionEnded { .. })));
         });
     }

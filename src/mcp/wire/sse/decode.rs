@@ -13,9 +13,7 @@ pub struct Limits {
 impl Default for Limits {
     /// 4 MiB: above every message that a tool reasonably returns in one event.
     fn default() -> Limits {
-        Limits {
-            max_event_bytes: 4 << 20,
-        }
+        Limits { max_event_bytes: 4 << 20 }
     }
 }
 
@@ -54,9 +52,7 @@ impl Event {
 
 /// A peer sends an event that is longer than the limit. The decoder says nothing more after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the stream has an event or a line of more than {max_event_bytes} bytes, the most that is accepted"
-)]
+#[error("the stream has an event or a line of more than {max_event_bytes} bytes, the most that is accepted")]
 pub struct EventTooLong {
     /// The limit.
     pub max_event_bytes: usize,
@@ -169,11 +165,7 @@ impl Decoder {
     fn dispatch(&mut self) -> Option<Item> {
         let own_id = std::mem::take(&mut self.own_id);
         match self.data.take() {
-            Some(data) => Some(Item::Event(Event {
-                id: self.id.clone(),
-                own_id,
-                data,
-            })),
+            Some(data) => Some(Item::Event(Event { id: self.id.clone(), own_id, data })),
             None if own_id => Some(Item::Id(self.id.clone())),
             None => None,
         }
@@ -187,13 +179,8 @@ impl Decoder {
 
     fn fail(&mut self) -> EventTooLong {
         // Whatever the peer made us hold is given back.
-        *self = Decoder {
-            failed: true,
-            ..Decoder::new(self.limits)
-        };
-        EventTooLong {
-            max_event_bytes: self.limits.max_event_bytes,
-        }
+        *self = Decoder { failed: true, ..Decoder::new(self.limits) };
+        EventTooLong { max_event_bytes: self.limits.max_event_bytes }
     }
 }
 

@@ -22,11 +22,7 @@ pub fn encode(out: &mut impl BufMut, id: Option<&str>, retry_ms: Option<u64>, da
     let mut rest = data;
     while let Some(end) = rest.find(['\r', '\n']) {
         field(out, "data", &rest[..end]);
-        let width = if rest[end..].starts_with("\r\n") {
-            2
-        } else {
-            1
-        };
+        let width = if rest[end..].starts_with("\r\n") { 2 } else { 1 };
         rest = &rest[end + width..];
     }
     field(out, "data", rest);

@@ -4,15 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-const LIMITS: Limits = Limits {
-    max_event_bytes: 4096,
-};
+const LIMITS: Limits = Limits { max_event_bytes: 4096 };
 
 /// The items of a stream that comes in these chunks, read out after each.
-fn decode_with(
-    limits: Limits,
-    chunks: impl IntoIterator<Item = impl AsRef<[u8]>>,
-) -> Vec<Result<Item, EventTooLong>> {
+fn decode_with(limits: Limits, chunks: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Vec<Result<Item, EventTooLong>> {
     let mut decoder = Decoder::new(limits);
     let mut items = Vec::new();
     for chunk in chunks {
@@ -23,28 +18,17 @@ fn decode_with(
 }
 
 fn decode(stream: &[u8]) -> Vec<Item> {
-    decode_with(LIMITS, [stream])
-        .into_iter()
-        .map(Result::unwrap)
-        .collect()
+    decode_with(LIMITS, [stream]).into_iter().map(Result::unwrap).collect()
 }
 
 /// An event whose block has this id field.
 fn event(id: &str, data: &str) -> Item {
-    Item::Event(Event {
-        id: (!id.is_empty()).then(|| id.to_owned()),
-        own_id: true,
-        data: data.to_owned(),
-    })
+    Item::Event(Event { id: (!id.is_empty()).then(|| id.to_owned()), own_id: true, data: data.to_owned() })
 }
 
 /// An event whose block has no id field.
 fn inheriting(id: Option<&str>, data: &str) -> Item {
-    Item::Event(Event {
-        id: id.map(str::to_owned),
-        own_id: false,
-        data: data.to_owned(),
-    })
+    Item::Event(Event { id: id.map(str::to_owned), own_id: false, data: data.to_owned() })
 }
 
 fn retry(ms: u64) -> Item {
@@ -54,8 +38,7 @@ fn retry(ms: u64) -> Item {
 /// The rules of the standard, one case each. The table in the module's documentation comes from these streams.
 #[test]
 fn the_rules_of_the_standard() {
-    let cases: Vec<(&str, &[u8], Vec<Item>)> =
-        vec![
+    let cases: Vec<(&str, &[u8], Vec<Item>)> = vec![
         ("an event", b"id: 1\ndata: a\n\n", vec![event("1", "a")]),
         (
             "an id counts for later events of the leg",
@@ -67,21 +50,13 @@ fn the_rules_of_the_standard() {
             b"id: 1\ndata: a\n\nid: 2\ndata: b\n",
             vec![event("1", "a")],
         ),
-        (
-            "the last id of a block counts",
-            b"id: 1\ndata: a\nid: 2\n\n",
-            vec![event("2", "a")],
-        ),
+        ("the last id of a block counts", b"id: 1\ndata: a\nid: 2\n\n", vec![event("2", "a")]),
         (
             "an empty id clears",
             b"id: 1\ndata: a\n\nid:\ndata: b\n\ndata: c\n\n",
             vec![event("1", "a"), event("", "b"), inheriting(None, "c")],
         ),
-        (
-            "an id without a colon clears",
-            b"id: 1\ndata: a\n\nid\ndata: b\n\n",
-            vec![event("1", "a"), event("", "b")],
-        ),
+        ("an id without a colon clears", b"id: 1\ndata: a\n\nid\ndata: b\n\n", vec![event("1", "a"), event("", "b")]),
         (
             "NULL voids an id field, and only that field",
             b"id: 1\ndata: a\n\nid: 2\0\ndata: b\n\nid: 3\nid: \0\ndata: c\n\n",
@@ -90,11 +65,7 @@ fn the_rules_of_the_standard() {
         (
             "an id without data is dispatched as no event",
             b"id: 7\n\ndata: a\n\nid:\n\n",
-            vec![
-                Item::Id(Some("7".into())),
-                inheriting(Some("7"), "a"),
-                Item::Id(None),
-            ],
+            vec![Item::Id(Some("7".into())), inheriting(Some("7"), "a"), Item::Id(None)],
         ),
         (
             "a priming event has empty data",
@@ -109,27 +80,15 @@ fn the_rules_of_the_standard() {
         (
             "one space after the colon is dropped",
             b"data:a\n\ndata:  a\n\ndata:\ta\n\n",
-            vec![
-                inheriting(None, "a"),
-                inheriting(None, " a"),
-                inheriting(None, "\ta"),
-            ],
+            vec![inheriting(None, "a"), inheriting(None, " a"), inheriting(None, "\ta")],
         ),
-        (
-            "retry acts on its own line",
-            b"retry: 500\n\ndata: a\nretry: 007\n",
-            vec![retry(500), retry(7)],
-        ),
+        ("retry acts on its own line", b"retry: 500\n\ndata: a\nretry: 007\n", vec![retry(500), retry(7)]),
         (
             "retry is digits only",
             b"retry: +5\nretry: -5\nretry: 5 \nretry: 5s\nretry:\nretry: 0x5\nretry: \xd9\xa5\n",
             vec![],
         ),
-        (
-            "a retry beyond all numbers is the largest",
-            b"retry: 99999999999999999999999\n",
-            vec![retry(u64::MAX)],
-        ),
+        ("a retry beyond all numbers is the largest", b"retry: 99999999999999999999999\n", vec![retry(u64::MAX)]),
         ("CR ends a line", b"id: 1\rdata: a\r\r", vec![event("1", "a")]),
         ("CRLF ends a line", b"id: 1\r\ndata: a\r\n\r\n", vec![event("1", "a")]),
         (
@@ -137,26 +96,14 @@ fn the_rules_of_the_standard() {
             b"data: a\r\ndata: b\rdata: c\n\r\ndata: d\n\r",
             vec![inheriting(None, "a\nb\nc"), inheriting(None, "d")],
         ),
-        (
-            "LF CR are two line ends",
-            b"data: a\n\rdata: b\n\n",
-            vec![inheriting(None, "a"), inheriting(None, "b")],
-        ),
+        ("LF CR are two line ends", b"data: a\n\rdata: b\n\n", vec![inheriting(None, "a"), inheriting(None, "b")]),
         (
             "one leading byte-order mark is dropped",
             b"\xef\xbb\xbfdata: a\n\n\xef\xbb\xbfdata: b\n\n",
             vec![inheriting(None, "a")],
         ),
-        (
-            "a second byte-order mark is part of a name",
-            b"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\n",
-            vec![],
-        ),
-        (
-            "invalid UTF-8 is replaced",
-            b"id: \xff\ndata: \xe2\x82\n\n: \xff\n\n",
-            vec![event("\u{fffd}", "\u{fffd}")],
-        ),
+        ("a second byte-order mark is part of a name", b"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\n", vec![]),
+        ("invalid UTF-8 is replaced", b"id: \xff\ndata: \xe2\x82\n\n: \xff\n\n", vec![event("\u{fffd}", "\u{fffd}")]),
         (
             "comments and unknown fields are ignored",
             b": id: 1\n:\nevent: message\nfoo: bar\n data: x\nDATA: x\ndata: a\n\n",
@@ -196,28 +143,15 @@ fn what_the_validator_takes_is_the_id_of_the_block_itself() {
 
 #[test]
 fn an_event_above_the_limit_ends_the_stream_with_an_error() {
-    let limits = Limits {
-        max_event_bytes: 10,
-    };
-    let too_long = EventTooLong {
-        max_event_bytes: 10,
-    };
+    let limits = Limits { max_event_bytes: 10 };
+    let too_long = EventTooLong { max_event_bytes: 10 };
     let good = || Ok(inheriting(None, "1234"));
     let cases: [(&[u8], Vec<Result<Item, EventTooLong>>); 5] = [
         (b"data: 1234\n\n", vec![good()]),
-        (
-            b"data: 1234\n\ndata: 12345\n\ndata: 1234\n\n",
-            vec![good(), Err(too_long)],
-        ),
+        (b"data: 1234\n\ndata: 12345\n\ndata: 1234\n\n", vec![good(), Err(too_long)]),
         (b"data: 1234\ndata: 1\n\n", vec![Err(too_long)]),
-        (
-            b"data: 1234\n\n: no end of line",
-            vec![good(), Err(too_long)],
-        ),
-        (
-            b"data: 1234\n\ndata: 1234\n\ndata: 1234\n\n",
-            vec![good(), good(), good()],
-        ),
+        (b"data: 1234\n\n: no end of line", vec![good(), Err(too_long)]),
+        (b"data: 1234\n\ndata: 1234\n\ndata: 1234\n\n", vec![good(), good(), good()]),
     ];
     for (stream, expected) in cases {
         assert_eq!(decode_with(limits, [stream]), expected);
@@ -229,20 +163,14 @@ fn an_event_above_the_limit_ends_the_stream_with_an_error() {
 fn a_priming_event_on_the_wire() {
     let mut out = Vec::new();
     encode(&mut out, Some("8412"), Some(1500), "");
-    assert_eq!(
-        String::from_utf8(out).unwrap(),
-        "id: 8412\nretry: 1500\ndata:\n\n"
-    );
+    assert_eq!(String::from_utf8(out).unwrap(), "id: 8412\nretry: 1500\ndata:\n\n");
 }
 
 #[test]
 fn data_of_several_lines_on_the_wire() {
     let mut out = Vec::new();
     encode(&mut out, None, None, " a\r\nb\rc\n");
-    assert_eq!(
-        String::from_utf8(out).unwrap(),
-        "data:  a\ndata: b\ndata: c\ndata:\n\n"
-    );
+    assert_eq!(String::from_utf8(out).unwrap(), "data:  a\ndata: b\ndata: c\ndata:\n\n");
 }
 
 #[test]
