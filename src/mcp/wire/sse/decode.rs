@@ -112,9 +112,8 @@ impl Decoder {
     /// The end of the line that starts at `line_start`, once it is here.
     fn line_end(&mut self) -> Option<usize> {
         if self.after_cr {
-            match self.input.get(self.line_start)? {
-                b'\n' => self.line_start += 1,
-                _ => {}
+            if *self.input.get(self.line_start)? == b'\n' {
+                self.line_start += 1;
             }
             self.after_cr = false;
             self.scanned = self.line_start;
