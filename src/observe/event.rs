@@ -54,6 +54,8 @@ pub enum Event {
         call: CallNo,
         /// What the application was told.
         report: CallReport,
+        /// Parts that the application holds, whatever it was told.
+        parts: u32,
         /// How often the call was sent again in a new session.
         restarts: u32,
     },
@@ -146,6 +148,8 @@ pub enum Event {
         call: CallNo,
         /// The first part asked for: the checkpoint; 0 is from the start.
         from_part: u32,
+        /// Parts that the client holds already. Those from `from_part` on are the ones that it will get again.
+        held: u32,
     },
     /// A lost session has been replaced and every call in flight has been sent again and answered with a status line.
     SessionRestored {
@@ -280,6 +284,9 @@ pub enum Event {
         client: ClientNo,
         /// Its request.
         request: RequestNo,
+        /// Data events that the server has written on this leg so far. They may still be on their way: a client maps
+        /// its first `sent` data events by what was attached before, and only later ones by this.
+        sent: u64,
         /// The log.
         log: LogNo,
         /// The position of the next event.
@@ -465,6 +472,26 @@ pub enum Cause {
     Deleted,
     /// The stream is complete: its response has been sent.
     Finished,
+}
+
+impl Cause {
+    /// The name in the event log and the result files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::IdleTimeout => "idle-timeout",
+            Cause::MaxLife => "max-life",
+            Cause::Disconnect => "disconnect",
+            Cause::SessionIdle => "session-idle",
+            Cause::SessionRecycle => "session-recycle",
+            Cause::Churn => "churn",
+            Cause::Expired => "expired",
+            Cause::BufferTruncate => "buffer-truncate",
+            Cause::CounterWrap => "counter-wrap",
+            Cause::ServerShutdown => "server-shutdown",
+            Cause::Deleted => "deleted",
+            Cause::Finished => "finished",
+        }
+    }
 }
 
 /// Why a session was opened.
