@@ -48,10 +48,14 @@ pub enum TraceError {
         source: io::Error,
     },
     /// The file is empty.
-    #[error("the trace is empty: expected a header line such as {{\"format\":{FORMAT},\"scenario\":…,\"seed\":…,\"arm\":…}}")]
+    #[error(
+        "the trace is empty: expected a header line such as {{\"format\":{FORMAT},\"scenario\":…,\"seed\":…,\"arm\":…}}"
+    )]
     Empty,
     /// The first line is no header.
-    #[error("line 1 of the trace is not its header: {0}; expected {{\"format\":{FORMAT},\"scenario\":…,\"seed\":…,\"arm\":…}}")]
+    #[error(
+        "line 1 of the trace is not its header: {0}; expected {{\"format\":{FORMAT},\"scenario\":…,\"seed\":…,\"arm\":…}}"
+    )]
     Header(serde_json::Error),
     /// Another version.
     #[error("line 1 of the trace says format {found}; this build reads format {FORMAT}")]
@@ -153,8 +157,7 @@ mod tests {
     use crate::world::time::Seconds;
 
     fn text(events: &[Event]) -> String {
-        let mut bytes =
-            serde_json::to_vec(&TraceHeader::new("incident", 7, "trusting")).unwrap();
+        let mut bytes = serde_json::to_vec(&TraceHeader::new("incident", 7, "trusting")).unwrap();
         bytes.push(b'\n');
         for event in events {
             write_entry(&mut bytes, SimTime::from_micros(5), "site-1", event);
@@ -165,10 +168,7 @@ mod tests {
     fn error_of(text: &str) -> String {
         match read_trace(text.as_bytes()) {
             Err(error) => error.to_string(),
-            Ok(mut entries) => entries
-                .find_map(Result::err)
-                .expect("an error")
-                .to_string(),
+            Ok(mut entries) => entries.find_map(Result::err).expect("an error").to_string(),
         }
     }
 
@@ -216,7 +216,10 @@ mod tests {
         ];
         let text = text(&events);
         let reader = read_trace(text.as_bytes()).unwrap();
-        assert_eq!(reader.header(), &TraceHeader::new("incident", 7, "trusting"));
+        assert_eq!(
+            reader.header(),
+            &TraceHeader::new("incident", 7, "trusting")
+        );
         let read: Vec<Event> = reader.map(|entry| entry.unwrap().event).collect();
         assert_eq!(read, events);
     }

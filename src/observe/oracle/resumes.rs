@@ -380,8 +380,7 @@ impl Resumes {
             self.reckon(client, of, Reckoning::Missed);
             // An event that is gone from the buffer may be on its way to a client that still listens.
             let listening = self.newest(client, of).is_some_and(|request| {
-                self.leg(client, request)
-                    .is_some_and(|(_, leg)| !leg.ended)
+                self.leg(client, request).is_some_and(|(_, leg)| !leg.ended)
             });
             if !listening && let Some(stream) = self.stream(client, of) {
                 bite(stream, client, faults);
