@@ -442,6 +442,20 @@ impl DetectedBy {
     pub const fn is_rule(self) -> bool {
         !matches!(self, DetectedBy::NotFound | DetectedBy::Refused)
     }
+
+    /// The name in the event log and the result files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DetectedBy::EpochChanged => "epoch-changed",
+            DetectedBy::Regression => "regression",
+            DetectedBy::Gap => "gap",
+            DetectedBy::Foreign => "foreign",
+            DetectedBy::EmptyLegs => "empty-legs",
+            DetectedBy::Silence => "silence",
+            DetectedBy::NotFound => "not-found",
+            DetectedBy::Refused => "refused",
+        }
+    }
 }
 
 /// Why something ended, was cut or was lost: a fault's name, or an ordinary course of events.

@@ -7,6 +7,7 @@ pub mod event;
 pub mod measure;
 pub mod oracle;
 pub mod recorder;
+pub mod story;
 pub mod trace;
 pub mod verdict;
 pub mod witness;
