@@ -12,7 +12,7 @@ pub struct Measures {
     /// From the start to the end of each call that completed or recovered. Calls that hung are not in it: whoever draws
     /// completion over time counts them as pending.
     pub completion: Histogram<u64>,
-    /// From the answer that exposed the client to a desync to its decision that the session is lost.
+    /// From the answer that exposed the client to a harmful desync to its decision that the session is lost.
     pub detection_from_exposure: Histogram<u64>,
     /// From the instant the loss was certain on the server to that decision.
     pub detection_from_loss: Histogram<u64>,
@@ -32,6 +32,7 @@ impl Measures {
             .filter(|call| matches!(call.outcome, Outcome::Completed | Outcome::Recovered));
         let detected = desyncs
             .iter()
+            .filter(|desync| desync.harmful)
             .filter_map(|desync| Some((desync, desync.detected?.at)));
         Measures {
             completion: histogram(completed.map(|call| call.ended - call.started)),

@@ -11,7 +11,8 @@
 //!   last event that the client consumed on that stream. A client that had consumed nothing yet expects the event that
 //!   its first leg was attached at. Without a cursor there is no resume and no desync.
 //! - A leg that is moved to another life of its stream before anything was sent on it is judged by where it was moved.
-//!   One that is moved later is no desync (it did resume coherently), but an alarm about it is a true one.
+//!   One that is moved later is no desync (it did resume coherently), but an alarm about it is a true one; so is one
+//!   about a fresh leg that carries another tenant's events.
 //! - An alarm belongs to the leg that led to it. Harm is events skipped, or another log. A leg that carries nothing does
 //!   harm if there was something to carry.
 
@@ -131,7 +132,7 @@ impl Oracle {
             } => self
                 .restarts
                 .session_restored(at, *client, *requests, *bytes),
-            Event::ClientDone { bytes, .. } => self.bytes += bytes,
+            Event::ClientDone { bytes, .. } => self.bytes = self.bytes.saturating_add(*bytes),
             Event::LegCut { client, cause, .. } => {
                 // A `disconnect` is in the schedule and reported as such.
                 if matches!(cause, Cause::IdleTimeout | Cause::MaxLife) {

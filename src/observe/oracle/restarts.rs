@@ -95,7 +95,9 @@ impl Restarts {
         replay.executed = true;
         let row = &mut self.rows[open.row];
         // A tool that cannot continue from a checkpoint starts at part 0 whatever it is asked for.
-        row.parts_again += replay.held.saturating_sub(from_part);
+        row.parts_again = row
+            .parts_again
+            .saturating_add(replay.held.saturating_sub(from_part));
         row.duplicate_executions += u32::from(execution > 1);
     }
 

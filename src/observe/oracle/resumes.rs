@@ -131,16 +131,16 @@ impl Resumes {
         resume.signed = truth.is_some();
         let loss = stream.lost();
         bite(stream, client, faults);
-        let nothing_lost = truth == Some(Signature::Duplicate);
+        let harmful = judge::is_harmful(found, expected, &self.logs);
         self.rows.push(DesyncVerdict {
             client,
             request,
             signature: truth.unwrap_or(Signature::Silence),
-            fault: loss.filter(|_| !nothing_lost).map(|loss| loss.cause),
-            lost_at: (!nothing_lost).then(|| loss.map_or(at, |loss| loss.at)),
+            fault: loss.filter(|_| harmful).map(|loss| loss.cause),
+            lost_at: harmful.then(|| loss.map_or(at, |loss| loss.at)),
             exposed_at: at,
             detected: None,
-            harmful: judge::is_harmful(found, expected, &self.logs),
+            harmful,
         });
         let state = self.clients.entry(client).or_default();
         state.undetected.push(row);
@@ -186,7 +186,7 @@ impl Resumes {
         if let Some(place) = place {
             self.expect((client, of), place.log, |stream, logs| {
                 let next = Place {
-                    position: place.position + 1,
+                    position: place.position.saturating_add(1),
                     ..place
                 };
                 if stream
@@ -338,6 +338,10 @@ impl Resumes {
         leg.attach(0, place);
         let (of, fresh) = (leg.stream, leg.cursor.is_none());
         if fresh && let Some(place) = place {
+            // Not a resume, so no desync; but an alarm about another tenant's events is a true one.
+            leg.torn = place
+                .identity
+                .is_some_and(|identity| identity.is_foreign(client, of, None));
             self.expect((client, of), place.log, |stream, _| {
                 stream.expected = Some(place);
             });
@@ -465,12 +469,16 @@ impl Resumes {
             return torn;
         };
         // Until the first data event a leg may still be moved, and one that is attached to nothing may turn out to
-        // withhold something.
-        if leg.data == 0 {
-            let found = leg.place_of(0);
-            self.rows[row].harmful = judge::is_harmful(found, expected, &self.logs);
+        // withhold something. What it withholds is lost with the answer that exposed the client.
+        let update = (leg.data == 0).then(|| leg.place_of(0));
+        let row = &mut self.rows[row];
+        if let Some(found) = update {
+            row.harmful = judge::is_harmful(found, expected, &self.logs);
+            if row.harmful {
+                row.lost_at.get_or_insert(row.exposed_at);
+            }
         }
-        self.rows[row].harmful || torn
+        row.harmful || torn
     }
 
     /// Lets go of a client's place in a stream.

@@ -211,10 +211,7 @@ impl<W: Write> Story<W> {
                 found,
                 ..
             } => match self.attachment(*client, *request, *log) {
-                Some(to) => (
-                    *client,
-                    format!("{host} {}: {to}", words::cursor_found(*found)),
-                ),
+                Some(to) => (*client, format!("{}; {to}", words::cursor_found(*found))),
                 None => return Ok(()),
             },
             Event::Rebased { client, cause, .. } => (
@@ -396,15 +393,15 @@ impl<W: Write> Story<W> {
         let before = self.scene.request(client, request)?;
         before.cursor.as_ref()?;
         Some(match log {
-            None => format!("attaches client {client} to nothing"),
+            None => format!("client {client} is attached to nothing"),
             Some(log) => match self.scene.log_owner(log) {
                 Some(owner) if owner != client => {
-                    format!("attaches client {client} to the stream of client {owner}")
+                    format!("client {client} is attached to the stream of client {owner}")
                 }
                 _ if self.scene.log_before(client, before.purpose) == Some(log) => {
-                    format!("attaches client {client} to the same life of its stream")
+                    format!("client {client} is attached to the same life of its stream")
                 }
-                _ => format!("attaches client {client} to a new life of the session"),
+                _ => format!("client {client} is attached to a new life of the session"),
             },
         })
     }

@@ -44,14 +44,14 @@ pub(super) fn request(client: ClientNo, purpose: Purpose, cursor: Option<&str>) 
     })
 }
 
-/// What the server finds about a cursor.
+/// What a server finds about a cursor.
 pub(super) const fn cursor_found(found: CursorFound) -> &'static str {
     match found {
-        CursorFound::Absent => "sees no cursor",
-        CursorFound::Known => "knows the cursor",
-        CursorFound::Purged => "no longer has what follows the cursor",
-        CursorFound::Ahead => "has given no id as high as the cursor",
-        CursorFound::Unknown => "does not know the cursor",
+        CursorFound::Absent => "no cursor was presented",
+        CursorFound::Known => "the cursor is known",
+        CursorFound::Purged => "what follows the cursor has left the buffer",
+        CursorFound::Ahead => "the cursor is above every id given so far",
+        CursorFound::Unknown => "the cursor is no id of this server",
     }
 }
 
@@ -143,7 +143,7 @@ pub(super) fn loss(desync: &DesyncVerdict) -> String {
     match (desync.lost_at, desync.fault) {
         (Some(at), Some(cause)) => format!("loss certain: since {} ({})", Clock(at), cause.name()),
         (Some(_), None) => "loss certain: with this answer".to_owned(),
-        (None, _) => "nothing is lost".to_owned(),
+        (None, _) => "nothing is lost so far".to_owned(),
     }
 }
 

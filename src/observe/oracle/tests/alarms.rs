@@ -1,4 +1,4 @@
-use super::history::{History, ME};
+use super::history::{History, ME, OTHER};
 use crate::observe::event::{CallReport, Cause, DetectedBy, Purpose};
 
 const TRUE: (u32, u32, u32) = (1, 0, 0);
@@ -152,4 +152,23 @@ fn each_resume_after_the_first_is_judged_on_its_own() {
     let leg = history.resume("17", Some((3, 0)));
     history.data(leg, "1").alarm(leg, DetectedBy::Regression);
     assert_eq!(history.alarms(), (1, 0, 1));
+}
+
+#[test]
+fn an_alarm_about_another_tenants_events_on_a_fresh_leg_is_true() {
+    let mut history = History::new();
+    history.life(1, OTHER).log(1, 1, 0);
+    let leg = history.open(Purpose::Listen, Some((1, 0)));
+    history
+        .append(1, 0, 0)
+        .data(leg, "1")
+        .alarm(leg, DetectedBy::Foreign);
+    assert_eq!(history.alarms(), TRUE);
+}
+
+#[test]
+fn an_alarm_about_a_fresh_leg_that_is_sound_is_false() {
+    let mut history = History::listening();
+    history.alarm(0, DetectedBy::Silence);
+    assert_eq!(history.alarms(), FALSE);
 }

@@ -1,6 +1,7 @@
 //! The oracle against hand-made histories.
 
 mod alarms;
+mod any_history;
 mod calls;
 mod desyncs;
 mod faults;
