@@ -3,6 +3,7 @@
 //! Streaming: entries go in one by one, lines come out. What is kept is bounded by what is in flight. Runs of ordinary
 //! events become one line without a time of its own. Lines of the host `oracle` say what nobody in the run could know.
 
+mod exchange;
 mod scene;
 #[cfg(test)]
 mod tests;
@@ -11,11 +12,11 @@ mod words;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use super::event::{CallNo, Cause, ClientNo, Event, FrameKind, LegEnd, LogNo, Purpose, RequestNo};
+use super::event::{Cause, ClientNo, Event, FrameKind, LogNo, RequestNo};
 use super::oracle::Oracle;
 use super::verdict::{Outcome, Verdicts};
 use crate::world::time::SimTime;
-use scene::{Request, Run, Scene};
+use scene::{Run, Scene};
 use words::{Clock, counted};
 
 /// Whose story is told. Faults that hit everybody are always told.
@@ -182,135 +183,6 @@ impl<W: Write> Story<W> {
         }
     }
 
-    /// What passes between a client and a server about a session, a call or a leg.
-    fn tell_exchange(&mut self, at: SimTime, host: &str, event: &Event) -> io::Result<()> {
-        let (client, line) = match event {
-            Event::CallStarted { client, call } => {
-                (*client, format!("client {client} starts call {call}"))
-            }
-            Event::CallEnded {
-                client,
-                call,
-                report,
-                parts,
-                ..
-            } => (*client, words::call_end(*client, *call, report, *parts)),
-            Event::RequestSent {
-                client,
-                purpose,
-                cursor,
-                ..
-            } => match words::request(*client, *purpose, cursor.as_deref()) {
-                Some(line) => (*client, line),
-                None => return Ok(()),
-            },
-            Event::Attached {
-                client,
-                request,
-                log,
-                found,
-                ..
-            } => match self.attachment(*client, *request, *log) {
-                Some(to) => (*client, format!("{}; {to}", words::cursor_found(*found))),
-                None => return Ok(()),
-            },
-            Event::Rebased { client, cause, .. } => (
-                *client,
-                format!(
-                    "the open stream of client {client} goes on in another life ({})",
-                    cause.name()
-                ),
-            ),
-            Event::Answered {
-                client,
-                request,
-                status,
-                session,
-            } => match self.answer(*client, *request, *status, session.as_deref()) {
-                Some(line) => (*client, line),
-                None => return Ok(()),
-            },
-            Event::Unanswered { client, why, .. } => {
-                (*client, format!("client {client} gets no answer: {why}"))
-            }
-            Event::LegEnded {
-                client,
-                request,
-                how,
-            } => {
-                let ordinary = self
-                    .scene
-                    .request(*client, *request)
-                    .is_none_or(|request| matches!(request.purpose, Purpose::Call { .. }));
-                if ordinary && *how != LegEnd::Broken {
-                    return Ok(());
-                }
-                (
-                    *client,
-                    format!("the stream of client {client} {}", words::leg_end(*how)),
-                )
-            }
-            Event::LegCut {
-                client,
-                cause,
-                mode,
-                ..
-            } => (
-                *client,
-                format!(
-                    "the gateway cuts the stream of client {client}: {}, {}",
-                    cause.name(),
-                    words::cut_mode(*mode)
-                ),
-            ),
-            Event::SessionLost {
-                client,
-                session,
-                by,
-                detail,
-                in_flight,
-                ..
-            } => (
-                *client,
-                format!(
-                    "client {client} notices: session {session} is lost ({}), {} in flight: {detail}",
-                    by.name(),
-                    counted(u64::from(*in_flight), "call")
-                ),
-            ),
-            Event::NotApplicable { client, reason, .. } => (
-                *client,
-                format!("client {client} cannot judge this resume: {reason}"),
-            ),
-            Event::CallReplayed {
-                client,
-                call,
-                from_part,
-                held,
-            } => (
-                *client,
-                format!(
-                    "client {client} sends call {call} again from part {from_part}, holding {}",
-                    counted(u64::from(*held), "part")
-                ),
-            ),
-            Event::SessionRestored {
-                client,
-                session,
-                requests,
-                bytes,
-            } => (
-                *client,
-                format!(
-                    "client {client} is back with session {session}: {}, {bytes} bytes",
-                    counted(u64::from(*requests), "request")
-                ),
-            ),
-            _ => return Ok(()),
-        };
-        self.line(at, host, Some(client), &line)
-    }
-
     /// The first event after a resume is shown with its id; others join a run.
     fn tell_frame(
         &mut self,
@@ -383,47 +255,6 @@ impl<W: Write> Story<W> {
         Ok(())
     }
 
-    /// What a leg that resumes is attached to; none for a fresh one.
-    fn attachment(
-        &self,
-        client: ClientNo,
-        request: RequestNo,
-        log: Option<LogNo>,
-    ) -> Option<String> {
-        let before = self.scene.request(client, request)?;
-        before.cursor.as_ref()?;
-        Some(match log {
-            None => format!("client {client} is attached to nothing"),
-            Some(log) => match self.scene.log_owner(log) {
-                Some(owner) if owner != client => {
-                    format!("client {client} is attached to the stream of client {owner}")
-                }
-                _ if self.scene.log_before(client, before.purpose) == Some(log) => {
-                    format!("client {client} is attached to the same life of its stream")
-                }
-                _ => format!("client {client} is attached to a new life of the session"),
-            },
-        })
-    }
-
-    fn answer(
-        &self,
-        client: ClientNo,
-        request: RequestNo,
-        status: u16,
-        session: Option<&str>,
-    ) -> Option<String> {
-        if let Some(session) = session {
-            return Some(format!("client {client} has session {session}"));
-        }
-        let resumes = self
-            .scene
-            .request(client, request)
-            .is_some_and(|request| request.cursor.is_some());
-        (resumes || !(200..300).contains(&status))
-            .then(|| format!("client {client} is answered {status}"))
-    }
-
     /// Writes a line, after the run of events that the client received before it.
     fn line(
         &mut self,
@@ -454,21 +285,5 @@ impl<W: Write> Story<W> {
             "",
             Clock(run.until)
         )
-    }
-}
-
-/// The call whose stream a request carries; none for the session's own stream.
-fn call_of(purpose: Purpose) -> Option<CallNo> {
-    match purpose {
-        Purpose::Call { call } | Purpose::Resume { call } => Some(call),
-        _ => None,
-    }
-}
-
-impl Request {
-    /// Whether the request opens or resumes a stream.
-    fn is_leg(purpose: Purpose) -> bool {
-        purpose == Purpose::Listen
-            || matches!(purpose, Purpose::Call { .. } | Purpose::Resume { .. })
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::call_of;
 use crate::observe::event::{
     CallNo, ClientNo, Event, FrameKind, IncarnationNo, LogNo, Purpose, RequestNo,
 };
@@ -53,6 +52,22 @@ pub(super) struct Run {
     pub(super) first_id: Option<String>,
     pub(super) last_id: Option<String>,
     pub(super) until: SimTime,
+}
+
+impl Request {
+    /// Whether the request opens or resumes a stream.
+    fn is_leg(purpose: Purpose) -> bool {
+        purpose == Purpose::Listen
+            || matches!(purpose, Purpose::Call { .. } | Purpose::Resume { .. })
+    }
+}
+
+/// The call whose stream a request carries; none for the session's own stream.
+fn call_of(purpose: Purpose) -> Option<CallNo> {
+    match purpose {
+        Purpose::Call { call } | Purpose::Resume { call } => Some(call),
+        _ => None,
+    }
 }
 
 impl Scene {
