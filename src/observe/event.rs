@@ -74,7 +74,7 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         cursor: Option<String>,
     },
-    /// A response's status line and headers reach the client.
+    /// A response's status line and headers reach the client. Where it opens a leg, its [`Event::Attached`] comes before.
     Answered {
         /// The client.
         client: ClientNo,
@@ -95,7 +95,7 @@ pub enum Event {
         /// What the client saw instead.
         why: String,
     },
-    /// An event is dispatched to the client.
+    /// An event is dispatched to the client: reported before any rule judges it, so a rejected event is here too.
     FrameReceived {
         /// The client.
         client: ClientNo,
@@ -196,7 +196,7 @@ pub enum Event {
         /// The fault.
         fault: Fault,
     },
-    /// The horizon: nothing happens after it.
+    /// The horizon: nothing happens after it, and nothing that is reported after it is recorded.
     Horizon,
 
     // ---- reported by servers: ground truth ----
@@ -300,7 +300,8 @@ pub enum Event {
         client: ClientNo,
         /// Its request.
         request: RequestNo,
-        /// `response-sent`, `peer-gone`, `taken-over`, `log-closed`, `answered` (an answer without a stream).
+        /// `response-sent`, `peer-gone`, `taken-over`, `log-closed`, `server-stopped`, `answered` (an answer without a
+        /// stream).
         why: String,
     },
     /// The tool starts to run for a call.

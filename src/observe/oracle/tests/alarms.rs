@@ -172,3 +172,28 @@ fn an_alarm_about_a_fresh_leg_that_is_sound_is_false() {
     history.alarm(0, DetectedBy::Silence);
     assert_eq!(history.alarms(), FALSE);
 }
+
+#[test]
+fn an_alarm_about_one_stream_does_not_excuse_another_that_showed_its_desync() {
+    let mut history = History::recycled();
+    history.log(3, 1, 1).call();
+    let first = history.open(Purpose::Call { call: 0 }, Some((3, 0)));
+    history.append(3, 0, 0).data(first, "5").leg_ends(first);
+    history.close(3, Cause::SessionRecycle).log(4, 2, 1);
+    let resume = Purpose::Resume { call: 0 };
+    let call = history.request(resume, Some("5"), 200, Some(Some((4, 0))));
+    history.data(call, "1");
+    let leg = history.resume("8412", Some((2, 16)));
+    history.data(leg, "17").alarm(leg, DetectedBy::Regression);
+    assert_eq!(history.alarms(), (1, 0, 1));
+}
+
+#[test]
+fn an_empty_leg_that_withheld_events_is_missed_if_the_server_ends_the_matter() {
+    let mut history = History::recycled();
+    let leg = history.resume("8412", None);
+    history.leg_ends(leg);
+    let refused = history.request(Purpose::Listen, Some("8412"), 404, None);
+    history.alarm(refused, DetectedBy::NotFound);
+    assert_eq!(history.alarms(), MISSED);
+}

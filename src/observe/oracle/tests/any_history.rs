@@ -109,7 +109,7 @@ fn of_servers() -> impl Strategy<Value = Event> {
 }
 
 fn history(cursors: bool) -> impl Strategy<Value = Vec<Event>> {
-    vec(prop_oneof![of_clients(cursors), of_servers()], 0..120)
+    vec(prop_oneof![of_clients(cursors), of_servers()], 0..80)
 }
 
 fn judge(history: &[Event]) -> Verdicts {
@@ -121,6 +121,8 @@ fn judge(history: &[Event]) -> Verdicts {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
     #[test]
     fn every_call_has_one_outcome_and_every_alarm_one_class(history in history(true)) {
         let Verdicts { run, calls, desyncs, restarts, .. } = judge(&history);

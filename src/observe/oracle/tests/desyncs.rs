@@ -108,6 +108,17 @@ fn an_id_beyond_the_successor_is_a_gap_lost_when_it_was_evicted() {
 }
 
 #[test]
+fn what_was_evicted_before_its_life_ended_was_lost_to_the_eviction() {
+    let mut history = History::cut_off();
+    history.append(1, 3, 9).at(15).evict(1, 3, Cause::Churn);
+    history.at(20).close(1, Cause::SessionRecycle).log(2, 1, 0);
+    history.at(30).resume("8412", Some((2, 0)));
+    let desync = history.desync();
+    assert_eq!(desync.fault, Some(Cause::Churn));
+    assert_eq!(desync.lost_at, Some(seconds(15)));
+}
+
+#[test]
 fn a_server_that_skips_events_it_still_has_loses_them_at_its_answer() {
     let mut history = History::cut_off();
     history.append(1, 3, 9);
@@ -380,4 +391,15 @@ fn a_client_that_ends_its_session_by_itself_has_detected_nothing() {
     history.at(40).request(Purpose::Delete, None, 200, None);
     history.at(50).alarm(7, DetectedBy::NotFound);
     assert_eq!(history.desync().detected, None);
+}
+
+#[test]
+fn a_false_alarm_has_no_detection_latency() {
+    let mut history = History::cut_off();
+    let leg = history.at(30).resume("8412", Some((1, 2)));
+    history
+        .data(leg, "8412")
+        .at(31)
+        .alarm(leg, DetectedBy::Regression);
+    assert_eq!(history.verdicts().measures.detection_from_exposure.len(), 0);
 }

@@ -1,5 +1,5 @@
-use super::history::{History, seconds};
-use crate::observe::event::{CallReport, DetectedBy};
+use super::history::{History, ME, seconds};
+use crate::observe::event::{CallReport, DetectedBy, Event};
 use crate::observe::verdict::RestartVerdict;
 
 const CHECKS: [u32; 4] = [1, 2, 3, 4];
@@ -92,4 +92,29 @@ fn a_replay_of_a_call_that_had_never_run_repeats_nothing() {
     history.call().alarm(0, DetectedBy::NotFound).replay(0, 0);
     history.execute(1, 0, &CHECKS);
     assert_eq!(restart(history).duplicate_executions, 0);
+}
+
+#[test]
+fn one_replayed_call_without_a_response_leaves_the_restart_without_one() {
+    let mut history = History::new();
+    history.at(1).call();
+    let (client, call) = (ME, 1);
+    history.tell(Event::CallStarted { client, call });
+    history.at(10).alarm(0, DetectedBy::Gap).replay(0, 0);
+    history.tell(Event::CallReplayed {
+        client,
+        call,
+        from_part: 0,
+        held: 0,
+    });
+    history.at(12).restored(5, 900);
+    history.at(20).tell(Event::CallEnded {
+        client,
+        call,
+        report: CallReport::TimedOut,
+        parts: 0,
+        restarts: 1,
+    });
+    history.at(30).success(&CHECKS, 1);
+    assert_eq!(restart(history).response_at, None);
 }
