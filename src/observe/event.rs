@@ -54,6 +54,8 @@ pub enum Event {
         call: CallNo,
         /// What the application was told.
         report: CallReport,
+        /// Parts that the application holds, whatever it was told.
+        parts: u32,
         /// How often the call was sent again in a new session.
         restarts: u32,
     },
@@ -72,7 +74,7 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         cursor: Option<String>,
     },
-    /// A response's status line and headers reach the client.
+    /// A response's status line and headers reach the client. Where it opens a leg, its [`Event::Attached`] comes before.
     Answered {
         /// The client.
         client: ClientNo,
@@ -93,7 +95,7 @@ pub enum Event {
         /// What the client saw instead.
         why: String,
     },
-    /// An event is dispatched to the client.
+    /// An event is dispatched to the client: reported before any rule judges it, so a rejected event is here too.
     FrameReceived {
         /// The client.
         client: ClientNo,
@@ -146,6 +148,8 @@ pub enum Event {
         call: CallNo,
         /// The first part asked for: the checkpoint; 0 is from the start.
         from_part: u32,
+        /// Parts that the client holds already. Those from `from_part` on are the ones that it will get again.
+        held: u32,
     },
     /// A lost session has been replaced and every call in flight has been sent again and answered with a status line.
     SessionRestored {
@@ -192,7 +196,7 @@ pub enum Event {
         /// The fault.
         fault: Fault,
     },
-    /// The horizon: nothing happens after it.
+    /// The horizon: nothing happens after it, and nothing that is reported after it is recorded.
     Horizon,
 
     // ---- reported by servers: ground truth ----
@@ -280,7 +284,8 @@ pub enum Event {
         client: ClientNo,
         /// Its request.
         request: RequestNo,
-        /// Data events sent on this leg before the jump.
+        /// Data events that the server has written on this leg so far. They may still be on their way: a client maps
+        /// its first `sent` data events by what was attached before, and only later ones by this.
         sent: u64,
         /// The log.
         log: LogNo,
@@ -295,8 +300,8 @@ pub enum Event {
         client: ClientNo,
         /// Its request.
         request: RequestNo,
-        /// `response-sent`, `peer-gone`, `taken-over`, `log-closed`, `server-stopped`, `answered` (an answer without
-        /// a stream).
+        /// `response-sent`, `peer-gone`, `taken-over`, `log-closed`, `server-stopped`, `answered` (an answer without a
+        /// stream).
         why: String,
     },
     /// The tool starts to run for a call.
@@ -438,6 +443,20 @@ impl DetectedBy {
     pub const fn is_rule(self) -> bool {
         !matches!(self, DetectedBy::NotFound | DetectedBy::Refused)
     }
+
+    /// The name in the event log and the result files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DetectedBy::EpochChanged => "epoch-changed",
+            DetectedBy::Regression => "regression",
+            DetectedBy::Gap => "gap",
+            DetectedBy::Foreign => "foreign",
+            DetectedBy::EmptyLegs => "empty-legs",
+            DetectedBy::Silence => "silence",
+            DetectedBy::NotFound => "not-found",
+            DetectedBy::Refused => "refused",
+        }
+    }
 }
 
 /// Why something ended, was cut or was lost: a fault's name, or an ordinary course of events.
@@ -468,6 +487,26 @@ pub enum Cause {
     Deleted,
     /// The stream is complete: its response has been sent.
     Finished,
+}
+
+impl Cause {
+    /// The name in the event log and the result files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::IdleTimeout => "idle-timeout",
+            Cause::MaxLife => "max-life",
+            Cause::Disconnect => "disconnect",
+            Cause::SessionIdle => "session-idle",
+            Cause::SessionRecycle => "session-recycle",
+            Cause::Churn => "churn",
+            Cause::Expired => "expired",
+            Cause::BufferTruncate => "buffer-truncate",
+            Cause::CounterWrap => "counter-wrap",
+            Cause::ServerShutdown => "server-shutdown",
+            Cause::Deleted => "deleted",
+            Cause::Finished => "finished",
+        }
+    }
 }
 
 /// Why a session was opened.
