@@ -4,10 +4,7 @@
 //! client that accepts blindly (the validator without rules, which only keeps the cursor), by one that compares bare
 //! `u64`s, and by the validator under each grammar. The last two rows are alarms, which allocate to say what came.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "a benchmark reads the wall clock: it runs outside every simulation"
-)]
+#![allow(clippy::disallowed_methods, reason = "a benchmark reads the wall clock: it runs outside every simulation")]
 
 use std::alloc::System;
 use std::hint::black_box;
@@ -25,18 +22,12 @@ const IDS: std::ops::Range<u64> = 1000..9999;
 const ROUNDS: u32 = 200;
 
 fn main() {
-    println!(
-        "{:<34} {:>12} {:>18}",
-        "per resume", "ns", "allocated bytes"
-    );
+    println!("{:<34} {:>12} {:>18}", "per resume", "ns", "allocated bytes");
 
     row("accept blindly", validate(Grammar::Integer, Rules::none()));
     row("bare u64 compare", bare_compare());
     for grammar in Grammar::ALL {
-        row(
-            &format!("validate {grammar}"),
-            validate(grammar, Rules::default()),
-        );
+        row(&format!("validate {grammar}"), validate(grammar, Rules::default()));
     }
     row("alarm: regression, integer", alarm(Grammar::Integer));
     row("alarm: regression, epoch:seq", alarm(Grammar::EpochSeq));
@@ -58,13 +49,9 @@ fn validate(grammar: Grammar, rules: Rules) -> impl FnMut() -> usize {
     let mut stream = Validator::new(grammar, rules);
     move || {
         stream.begin_leg(false);
-        stream
-            .on_event(Some("999"), false)
-            .expect("a primer is not judged");
+        stream.on_event(Some("999"), false).expect("a primer is not judged");
         if let Some((first, _)) = ids.split_first() {
-            stream
-                .on_event(Some(first), true)
-                .expect("a fresh leg is not judged");
+            stream.on_event(Some(first), true).expect("a fresh leg is not judged");
         }
         for id in &ids[1..] {
             stream.begin_leg(true);
@@ -93,8 +80,7 @@ fn alarm(grammar: Grammar) -> impl FnMut() -> usize {
     let ids = ids(grammar);
     move || {
         for pair in ids.windows(2) {
-            black_box(judge(grammar, Some(&pair[1]), black_box(&pair[0])))
-                .expect_err("it goes back");
+            black_box(judge(grammar, Some(&pair[1]), black_box(&pair[0]))).expect_err("it goes back");
         }
         ids.len() - 1
     }

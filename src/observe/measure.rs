@@ -22,31 +22,15 @@ pub struct Measures {
 
 impl Measures {
     /// The distributions over finished rows.
-    pub fn of(
-        calls: &[CallVerdict],
-        desyncs: &[DesyncVerdict],
-        restarts: &[RestartVerdict],
-    ) -> Measures {
-        let completed = calls
-            .iter()
-            .filter(|call| matches!(call.outcome, Outcome::Completed | Outcome::Recovered));
-        let detected = desyncs
-            .iter()
-            .filter(|desync| desync.harmful)
-            .filter_map(|desync| Some((desync, desync.detected?.at)));
+    pub fn of(calls: &[CallVerdict], desyncs: &[DesyncVerdict], restarts: &[RestartVerdict]) -> Measures {
+        let completed = calls.iter().filter(|call| matches!(call.outcome, Outcome::Completed | Outcome::Recovered));
+        let detected =
+            desyncs.iter().filter(|desync| desync.harmful).filter_map(|desync| Some((desync, desync.detected?.at)));
         Measures {
             completion: histogram(completed.map(|call| call.ended - call.started)),
-            detection_from_exposure: histogram(
-                detected.clone().map(|(desync, at)| at - desync.exposed_at),
-            ),
-            detection_from_loss: histogram(
-                detected.filter_map(|(desync, at)| Some(at - desync.lost_at?)),
-            ),
-            restart: histogram(
-                restarts
-                    .iter()
-                    .filter_map(|restart| Some(restart.response_at? - restart.alarm_at)),
-            ),
+            detection_from_exposure: histogram(detected.clone().map(|(desync, at)| at - desync.exposed_at)),
+            detection_from_loss: histogram(detected.filter_map(|(desync, at)| Some(at - desync.lost_at?))),
+            restart: histogram(restarts.iter().filter_map(|restart| Some(restart.response_at? - restart.alarm_at))),
         }
     }
 }
@@ -55,9 +39,7 @@ fn histogram(times: impl Iterator<Item = Duration>) -> Histogram<u64> {
     let mut histogram = empty();
     for time in times {
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        histogram
-            .record(micros)
-            .expect("a histogram that resizes itself takes every value");
+        histogram.record(micros).expect("a histogram that resizes itself takes every value");
     }
     histogram
 }

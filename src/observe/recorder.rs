@@ -14,7 +14,7 @@ use crate::world::time::SimTime;
 
 /// The sink of a run.
 ///
-/// One JSON line an event goes into the digest and, where there is one, into the trace. After [`Recorder::finish`] it
+/// One JSON line an event goes into the digest and, where there is one, into the trace. After [`Event::Horizon`] it
 /// takes nothing more: hosts that are torn down with the world may still report.
 pub struct Recorder {
     line: Vec<u8>,
@@ -108,6 +108,7 @@ impl Sink for Recorder {
         self.entries += 1;
         self.write_trace();
         self.oracle.observe(at, &event);
+        self.finished = event == Event::Horizon;
     }
 }
 
@@ -136,10 +137,7 @@ mod tests {
 
     impl Disk {
         fn with_room(room: usize) -> Disk {
-            Disk {
-                bytes: Rc::default(),
-                room,
-            }
+            Disk { bytes: Rc::default(), room }
         }
     }
 

@@ -27,12 +27,7 @@ pub struct TraceHeader {
 impl TraceHeader {
     /// A header of this build's format.
     pub fn new(scenario: &str, seed: u64, arm: &str) -> TraceHeader {
-        TraceHeader {
-            format: FORMAT,
-            scenario: scenario.to_owned(),
-            seed,
-            arm: arm.to_owned(),
-        }
+        TraceHeader { format: FORMAT, scenario: scenario.to_owned(), seed, arm: arm.to_owned() }
     }
 }
 
@@ -93,9 +88,7 @@ pub fn read_trace<R: BufRead>(reader: R) -> Result<TraceReader<R>, TraceError> {
     // The version first: the header of another version need not have the fields of this one.
     let version: Version = serde_json::from_str(&first).map_err(TraceError::Header)?;
     if version.format != u64::from(FORMAT) {
-        return Err(TraceError::Version {
-            found: version.format,
-        });
+        return Err(TraceError::Version { found: version.format });
     }
     let header = serde_json::from_str(&first).map_err(TraceError::Header)?;
     Ok(TraceReader { header, lines })
@@ -115,16 +108,8 @@ impl<R: BufRead> Iterator for TraceReader<R> {
         let (before, line) = self.lines.next()?;
         let number = before + 1;
         let entry = line
-            .map_err(|source| TraceError::Io {
-                line: number,
-                source,
-            })
-            .and_then(|line| {
-                serde_json::from_str(&line).map_err(|source| TraceError::Entry {
-                    line: number,
-                    source,
-                })
-            });
+            .map_err(|source| TraceError::Io { line: number, source })
+            .and_then(|line| serde_json::from_str(&line).map_err(|source| TraceError::Entry { line: number, source }));
         Some(entry)
     }
 }
@@ -139,13 +124,8 @@ pub(super) fn write_entry(line: &mut Vec<u8>, at: SimTime, host: &str, event: &E
         event: &'a Event,
     }
 
-    let entry = EntryRef {
-        t_us: at,
-        host,
-        event,
-    };
-    serde_json::to_writer(&mut *line, &entry)
-        .expect("an event has text keys only, and a vector takes every byte");
+    let entry = EntryRef { t_us: at, host, event };
+    serde_json::to_writer(&mut *line, &entry).expect("an event has text keys only, and a vector takes every byte");
     line.push(b'\n');
 }
 
@@ -200,26 +180,14 @@ mod tests {
                 restarts: 0,
             },
             Event::FaultStruck {
-                fault: Fault::ServerShutdown {
-                    server: 0,
-                    down_s: Seconds::from_millis(250),
-                    keep: Keep::default(),
-                },
+                fault: Fault::ServerShutdown { server: 0, down_s: Seconds::from_millis(250), keep: Keep::default() },
                 took_effect: true,
             },
-            Event::LegCut {
-                client: 1,
-                request: 2,
-                cause: Cause::IdleTimeout,
-                mode: DisconnectMode::CleanEnd,
-            },
+            Event::LegCut { client: 1, request: 2, cause: Cause::IdleTimeout, mode: DisconnectMode::CleanEnd },
         ];
         let text = text(&events);
         let reader = read_trace(text.as_bytes()).unwrap();
-        assert_eq!(
-            reader.header(),
-            &TraceHeader::new("incident", 7, "trusting")
-        );
+        assert_eq!(reader.header(), &TraceHeader::new("incident", 7, "trusting"));
         let read: Vec<Event> = reader.map(|entry| entry.unwrap().event).collect();
         assert_eq!(read, events);
     }

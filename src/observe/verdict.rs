@@ -29,11 +29,7 @@ pub struct Verdicts {
 impl Verdicts {
     /// Clients worth telling of: those with a desync, a restart, or a call that did not complete.
     pub fn affected_clients(&self) -> BTreeSet<ClientNo> {
-        let calls = self
-            .calls
-            .iter()
-            .filter(|call| call.outcome != Outcome::Completed)
-            .map(|call| call.client);
+        let calls = self.calls.iter().filter(|call| call.outcome != Outcome::Completed).map(|call| call.client);
         let desyncs = self.desyncs.iter().map(|desync| desync.client);
         let restarts = self.restarts.iter().map(|restart| restart.client);
         calls.chain(desyncs).chain(restarts).collect()
@@ -97,13 +93,8 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of tables.
-    pub const ALL: [Outcome; 5] = [
-        Outcome::Completed,
-        Outcome::Recovered,
-        Outcome::Failed,
-        Outcome::Hung,
-        Outcome::Wrong,
-    ];
+    pub const ALL: [Outcome; 5] =
+        [Outcome::Completed, Outcome::Recovered, Outcome::Failed, Outcome::Hung, Outcome::Wrong];
 
     /// The name in the result files.
     pub const fn name(self) -> &'static str {

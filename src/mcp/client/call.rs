@@ -33,13 +33,14 @@ impl<D: Dial> Client<D> {
         let result = timeout(self.settings.call_timeout_s.get(), self.drive(call)).await;
 
         let ended = self.state.borrow_mut().in_flight.remove(&call).expect("only its own task takes a call out");
+        let parts = ended.checks.len() as u32;
         let report = match result {
             Ok(Ok(())) => CallReport::Success { checks: ended.checks },
             Ok(Err(reason)) => CallReport::Error { reason },
             Err(_) => CallReport::TimedOut,
         };
         let timed_out = report == CallReport::TimedOut;
-        self.witness.report(Event::CallEnded { client: self.number, call, report, restarts: ended.restarts });
+        self.witness.report(Event::CallEnded { client: self.number, call, report, parts, restarts: ended.restarts });
         self.finish_restart(Some(call));
         self.changed.notify_waiters();
         if timed_out && let Some((rpc_id, _)) = ended.ids {
@@ -72,17 +73,18 @@ impl<D: Dial> Client<D> {
 
     /// Goes back to the last application-level checkpoint: the parts held, or the start where the tool keeps none.
     fn rewind(&self, call: CallNo) {
-        let from_part = {
+        let (held, from_part) = {
             let mut state = self.state.borrow_mut();
             let checkpointable = state.tool.checkpointable;
             let in_flight = state.in_flight.get_mut(&call).expect("the call is in flight until its own task ends it");
+            let held = in_flight.checks.len() as u32;
             if !checkpointable {
                 in_flight.checks.clear();
             }
             in_flight.restarts += 1;
-            in_flight.checks.len() as u32
+            (held, in_flight.checks.len() as u32)
         };
-        self.witness.report(Event::CallReplayed { client: self.number, call, from_part });
+        self.witness.report(Event::CallReplayed { client: self.number, call, held, from_part });
     }
 
     /// Sends the call in `session` and waits for its response on whatever stream it comes.

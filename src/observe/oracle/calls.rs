@@ -47,12 +47,7 @@ impl Calls {
         let executions = if let Some(pending) = self.pending.get_mut(&(client, call)) {
             pending.checks.get_or_insert_with(|| checks.to_vec());
             &mut pending.executions
-        } else if let Some(row) = self
-            .rows
-            .iter_mut()
-            .rev()
-            .find(|row| (row.client, row.call) == (client, call))
-        {
+        } else if let Some(row) = self.rows.iter_mut().rev().find(|row| (row.client, row.call) == (client, call)) {
             // The request was still on its way when the call timed out: the tool runs for nobody.
             &mut row.executions
         } else {
@@ -100,21 +95,18 @@ impl Calls {
 
     /// The rows, with what is pending at the horizon as hung and censored, and the executions beyond the first.
     pub(super) fn finish(mut self, horizon: SimTime) -> (Vec<CallVerdict>, u32) {
-        let censored = self
-            .pending
-            .into_iter()
-            .map(|((client, call), pending)| CallVerdict {
-                client,
-                call,
-                outcome: Outcome::Hung,
-                censored: true,
-                started: pending.started,
-                ended: horizon,
-                parts: pending.held,
-                restarts: pending.replays,
-                executions: pending.executions,
-                reason: "censored".to_owned(),
-            });
+        let censored = self.pending.into_iter().map(|((client, call), pending)| CallVerdict {
+            client,
+            call,
+            outcome: Outcome::Hung,
+            censored: true,
+            started: pending.started,
+            ended: horizon,
+            parts: pending.held,
+            restarts: pending.replays,
+            executions: pending.executions,
+            reason: "censored".to_owned(),
+        });
         self.rows.extend(censored);
         (self.rows, self.duplicate_executions)
     }
@@ -149,9 +141,6 @@ fn fault_in(expected: Option<&[u32]>, got: &[u32]) -> Option<String> {
         (foreign, "parts of another call"),
         (!(missing || repeated || foreign), "parts out of order"),
     ];
-    let found: Vec<&str> = findings
-        .into_iter()
-        .filter_map(|(holds, text)| holds.then_some(text))
-        .collect();
+    let found: Vec<&str> = findings.into_iter().filter_map(|(holds, text)| holds.then_some(text)).collect();
     Some(found.join(", "))
 }

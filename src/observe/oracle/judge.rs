@@ -10,15 +10,9 @@ pub(super) fn is_coherent(found: Option<Place>, expected: Place) -> bool {
 }
 
 /// The signature that the ground truth decides, before any event is seen.
-pub(super) fn by_truth(
-    found: Option<Place>,
-    expected: Place,
-    (client, stream): StreamId,
-) -> Option<Signature> {
+pub(super) fn by_truth(found: Option<Place>, expected: Place, (client, stream): StreamId) -> Option<Signature> {
     let found = found?;
-    let foreign = found
-        .identity
-        .is_some_and(|identity| identity.is_foreign(client, stream, expected.identity));
+    let foreign = found.identity.is_some_and(|identity| identity.is_foreign(client, stream, expected.identity));
     if foreign {
         Some(Signature::Foreign)
     } else if found.log == expected.log && found.position < expected.position {
@@ -45,8 +39,6 @@ pub(super) fn is_harmful(found: Option<Place>, expected: Place, logs: &Logs) -> 
     match found {
         Some(found) if found.log == expected.log => found.position > expected.position,
         Some(_) => true,
-        None => logs
-            .get(expected.log)
-            .is_none_or(|log| log.head > expected.position),
+        None => logs.get(expected.log).is_none_or(|log| log.head > expected.position),
     }
 }

@@ -42,16 +42,10 @@ pub(super) struct Identity {
 impl Identity {
     /// Whether this log belongs to another client than `client`, or carries another stream of its session than `stream`,
     /// whose earlier life was `expected`.
-    pub(super) fn is_foreign(
-        self,
-        client: ClientNo,
-        stream: StreamOf,
-        expected: Option<Identity>,
-    ) -> bool {
+    pub(super) fn is_foreign(self, client: ClientNo, stream: StreamOf, expected: Option<Identity>) -> bool {
         let other_kind = (self.stream == 0) != (stream == StreamOf::Session);
-        let other_stream = expected.is_some_and(|expected| {
-            self.incarnation == expected.incarnation && self.stream != expected.stream
-        });
+        let other_stream =
+            expected.is_some_and(|expected| self.incarnation == expected.incarnation && self.stream != expected.stream);
         self.owner != client || other_kind || other_stream
     }
 }
@@ -65,26 +59,13 @@ pub(super) struct Loss {
 
 impl Logs {
     pub(super) fn session_opened(&mut self, incarnation: IncarnationNo, owner: ClientNo) {
-        self.sessions.insert(
-            incarnation,
-            Session {
-                owner,
-                logs: Vec::new(),
-            },
-        );
+        self.sessions.insert(incarnation, Session { owner, logs: Vec::new() });
     }
 
     /// Forgets a session. Returns its owner, and the logs that it had open, which are over with it.
-    pub(super) fn session_closed(
-        &mut self,
-        incarnation: IncarnationNo,
-    ) -> Option<(ClientNo, Vec<Log>)> {
+    pub(super) fn session_closed(&mut self, incarnation: IncarnationNo) -> Option<(ClientNo, Vec<Log>)> {
         let session = self.sessions.remove(&incarnation)?;
-        let logs = session
-            .logs
-            .iter()
-            .filter_map(|log| self.logs.remove(log))
-            .collect();
+        let logs = session.logs.iter().filter_map(|log| self.logs.remove(log)).collect();
         Some((session.owner, logs))
     }
 
@@ -93,20 +74,8 @@ impl Logs {
             return;
         };
         session.logs.push(log);
-        let identity = Identity {
-            owner: session.owner,
-            incarnation,
-            stream,
-        };
-        self.logs.insert(
-            log,
-            Log {
-                identity,
-                head: 0,
-                oldest: 0,
-                followers: Vec::new(),
-            },
-        );
+        let identity = Identity { owner: session.owner, incarnation, stream };
+        self.logs.insert(log, Log { identity, head: 0, oldest: 0, followers: Vec::new() });
     }
 
     /// Forgets a log and returns what is known of it.

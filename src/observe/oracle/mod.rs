@@ -58,80 +58,34 @@ impl Oracle {
     pub fn observe(&mut self, at: SimTime, event: &Event) {
         match event {
             Event::CallStarted { client, call } => self.calls.started(at, *client, *call),
-            Event::CallEnded {
-                client,
-                call,
-                report,
-                parts,
-                restarts,
-            } => {
-                self.calls
-                    .ended(at, (*client, *call), report, *parts, *restarts);
+            Event::CallEnded { client, call, report, parts, restarts } => {
+                self.calls.ended(at, (*client, *call), report, *parts, *restarts);
                 self.restarts.call_ended(at, *client, *call, report);
                 self.resumes.call_ended(*client, *call, &mut self.faults);
             }
-            Event::RequestSent {
-                client,
-                request,
-                purpose,
-                cursor,
-                ..
-            } => {
+            Event::RequestSent { client, request, purpose, cursor, .. } => {
                 self.requests += 1;
-                self.resumes.request_sent(
-                    *client,
-                    *request,
-                    *purpose,
-                    cursor.as_deref(),
-                    &mut self.faults,
-                );
+                self.resumes.request_sent(*client, *request, *purpose, cursor.as_deref(), &mut self.faults);
             }
-            Event::Answered {
-                client,
-                request,
-                status,
-                ..
-            } => self
-                .resumes
-                .answered(at, *client, *request, *status, &mut self.faults),
-            Event::Unanswered {
-                client, request, ..
-            } => self.resumes.unanswered(*client, *request),
-            Event::FrameReceived {
-                client,
-                request,
-                id,
-                kind,
-            } => self
-                .resumes
-                .frame_received(*client, *request, id.as_deref(), *kind),
-            Event::LegEnded {
-                client, request, ..
-            } => self.resumes.leg_ended(*client, *request),
-            Event::SessionLost {
-                client,
-                request,
-                by,
-                in_flight,
-                ..
-            } => {
+            Event::Answered { client, request, status, .. } => {
+                self.resumes.answered(at, *client, *request, *status, &mut self.faults)
+            }
+            Event::Unanswered { client, request, .. } => self.resumes.unanswered(*client, *request),
+            Event::FrameReceived { client, request, id, kind } => {
+                self.resumes.frame_received(*client, *request, id.as_deref(), *kind)
+            }
+            Event::LegEnded { client, request, .. } => self.resumes.leg_ended(*client, *request),
+            Event::SessionLost { client, request, by, in_flight, .. } => {
                 self.resumes.session_lost(at, *client, *request, *by);
                 self.restarts.session_lost(at, *client, *by, *in_flight);
             }
-            Event::CallReplayed {
-                client, call, held, ..
-            } => {
+            Event::CallReplayed { client, call, held, .. } => {
                 self.calls.replayed(*client, *call, *held);
                 self.restarts.call_replayed(*client, *call, *held);
             }
-            Event::SessionRestored {
-                client,
-                requests,
-                bytes,
-                ..
-            } => self
-                .restarts
-                .session_restored(at, *client, *requests, *bytes),
+            Event::SessionRestored { client, requests, bytes, .. } => {
+                self.restarts.session_restored(at, *client, *requests, *bytes)
+            }
             Event::ClientDone { bytes, .. } => self.bytes = self.bytes.saturating_add(*bytes),
             Event::LegCut { client, cause, .. } => {
                 // A `disconnect` is in the schedule and reported as such.
@@ -143,16 +97,9 @@ impl Oracle {
                 self.faults.struck(at, fault, *took_effect);
             }
             Event::FaultOver { fault } => self.faults.over(at, fault),
-            Event::ExecutionStarted {
-                client,
-                call,
-                execution,
-                from_part,
-                checks,
-            } => {
+            Event::ExecutionStarted { client, call, execution, from_part, checks } => {
                 self.calls.execution_started(*client, *call, checks);
-                self.restarts
-                    .execution_started(*client, *call, *execution, *from_part);
+                self.restarts.execution_started(*client, *call, *execution, *from_part);
             }
             _ => self.observe_streams(at, event),
         }
@@ -161,50 +108,21 @@ impl Oracle {
     /// The lives of sessions, logs and attachments.
     fn observe_streams(&mut self, at: SimTime, event: &Event) {
         match event {
-            Event::SessionOpened {
-                incarnation, owner, ..
-            } => self.resumes.logs.session_opened(*incarnation, *owner),
-            Event::SessionClosed {
-                incarnation, cause, ..
-            } => {
+            Event::SessionOpened { incarnation, owner, .. } => self.resumes.logs.session_opened(*incarnation, *owner),
+            Event::SessionClosed { incarnation, cause, .. } => {
                 let owner = self.resumes.session_closed(at, *incarnation, *cause);
                 if *cause == Cause::SessionIdle {
                     self.faults.emergent(at, owner, *cause);
                 }
             }
-            Event::LogOpened {
-                log,
-                incarnation,
-                stream,
-            } => self.resumes.logs.opened(*log, *incarnation, *stream),
+            Event::LogOpened { log, incarnation, stream } => self.resumes.logs.opened(*log, *incarnation, *stream),
             Event::LogClosed { log, cause } => self.resumes.log_closed(at, *log, *cause),
             Event::Appended { log, last, .. } => self.resumes.appended(*log, *last),
-            Event::Evicted {
-                log,
-                through,
-                cause,
-            } => self.resumes.evicted(at, *log, *through, *cause),
-            Event::Attached {
-                client,
-                request,
-                log,
-                next,
-                ..
-            } => self.resumes.attached(*client, *request, *log, *next),
-            Event::Rebased {
-                client,
-                request,
-                sent,
-                log,
-                next,
-                ..
-            } => self.resumes.rebased(
-                at,
-                (*client, *request),
-                *sent,
-                (*log, *next),
-                &mut self.faults,
-            ),
+            Event::Evicted { log, through, cause } => self.resumes.evicted(at, *log, *through, *cause),
+            Event::Attached { client, request, log, next, .. } => self.resumes.attached(*client, *request, *log, *next),
+            Event::Rebased { client, request, sent, log, next, .. } => {
+                self.resumes.rebased(at, (*client, *request), *sent, (*log, *next), &mut self.faults)
+            }
             _ => {}
         }
     }

@@ -33,22 +33,11 @@ struct Replay {
 }
 
 impl Restarts {
-    pub(super) fn session_lost(
-        &mut self,
-        at: SimTime,
-        client: ClientNo,
-        by: DetectedBy,
-        in_flight: u32,
-    ) {
+    pub(super) fn session_lost(&mut self, at: SimTime, client: ClientNo, by: DetectedBy, in_flight: u32) {
         // An earlier restart that is not complete will have no response in its session any more.
         self.open.insert(
             client,
-            Open {
-                row: self.rows.len(),
-                waiting: BTreeMap::new(),
-                last_response: None,
-                unanswered: false,
-            },
+            Open { row: self.rows.len(), waiting: BTreeMap::new(), last_response: None, unanswered: false },
         );
         self.rows.push(RestartVerdict {
             client,
@@ -66,23 +55,11 @@ impl Restarts {
 
     pub(super) fn call_replayed(&mut self, client: ClientNo, call: CallNo, held: u32) {
         if let Some(open) = self.open.get_mut(&client) {
-            open.waiting.insert(
-                call,
-                Replay {
-                    held,
-                    executed: false,
-                },
-            );
+            open.waiting.insert(call, Replay { held, executed: false });
         }
     }
 
-    pub(super) fn execution_started(
-        &mut self,
-        client: ClientNo,
-        call: CallNo,
-        execution: u32,
-        from_part: u32,
-    ) {
+    pub(super) fn execution_started(&mut self, client: ClientNo, call: CallNo, execution: u32, from_part: u32) {
         let Some(open) = self.open.get_mut(&client) else {
             return;
         };
@@ -95,19 +72,11 @@ impl Restarts {
         replay.executed = true;
         let row = &mut self.rows[open.row];
         // A tool that cannot continue from a checkpoint starts at part 0 whatever it is asked for.
-        row.parts_again = row
-            .parts_again
-            .saturating_add(replay.held.saturating_sub(from_part));
+        row.parts_again = row.parts_again.saturating_add(replay.held.saturating_sub(from_part));
         row.duplicate_executions += u32::from(execution > 1);
     }
 
-    pub(super) fn session_restored(
-        &mut self,
-        at: SimTime,
-        client: ClientNo,
-        requests: u32,
-        bytes: u64,
-    ) {
+    pub(super) fn session_restored(&mut self, at: SimTime, client: ClientNo, requests: u32, bytes: u64) {
         let Some(open) = self.open.get_mut(&client) else {
             return;
         };
@@ -118,13 +87,7 @@ impl Restarts {
         self.close_if_complete(client);
     }
 
-    pub(super) fn call_ended(
-        &mut self,
-        at: SimTime,
-        client: ClientNo,
-        call: CallNo,
-        report: &CallReport,
-    ) {
+    pub(super) fn call_ended(&mut self, at: SimTime, client: ClientNo, call: CallNo, report: &CallReport) {
         let Some(open) = self.open.get_mut(&client) else {
             return;
         };

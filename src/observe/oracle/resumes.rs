@@ -9,8 +9,7 @@ use super::logs::{Logs, Loss};
 use super::stream::{Leg, Place, Resume, Stream, StreamId, StreamOf};
 use super::wire_id;
 use crate::observe::event::{
-    CallNo, Cause, ClientNo, DetectedBy, FrameKind, IncarnationNo, LogNo, Position, Purpose,
-    RequestNo,
+    CallNo, Cause, ClientNo, DetectedBy, FrameKind, IncarnationNo, LogNo, Position, Purpose, RequestNo,
 };
 use crate::observe::verdict::{DesyncVerdict, Detection};
 use crate::world::time::SimTime;
@@ -70,9 +69,7 @@ impl Resumes {
         }
         let state = self.clients.entry(client).or_default();
         state.streams.entry(of).or_default().newest = Some(request);
-        state
-            .legs
-            .insert(request, Leg::new(of, cursor.map(str::to_owned)));
+        state.legs.insert(request, Leg::new(of, cursor.map(str::to_owned)));
     }
 
     pub(super) fn answered(
@@ -92,12 +89,7 @@ impl Resumes {
         if leg.cursor.is_none() {
             return;
         }
-        leg.resume = Some(Resume {
-            expected: stream.expected,
-            desync: None,
-            signed: false,
-            accounted: false,
-        });
+        leg.resume = Some(Resume { expected: stream.expected, desync: None, signed: false, accounted: false });
         self.tally.resumes += 1;
         self.judge(at, client, request, faults);
     }
@@ -106,13 +98,7 @@ impl Resumes {
         self.drop_leg(client, request);
     }
 
-    pub(super) fn frame_received(
-        &mut self,
-        client: ClientNo,
-        request: RequestNo,
-        id: Option<&str>,
-        kind: FrameKind,
-    ) {
+    pub(super) fn frame_received(&mut self, client: ClientNo, request: RequestNo, id: Option<&str>, kind: FrameKind) {
         let Some((_, leg)) = self.leg(client, request) else {
             return;
         };
@@ -141,20 +127,11 @@ impl Resumes {
         }
         if let Some(place) = place {
             self.expect((client, of), place.log, |stream, logs| {
-                let next = Place {
-                    position: place.position.saturating_add(1),
-                    ..place
-                };
-                if stream
-                    .expected
-                    .is_none_or(|expected| expected.log != next.log)
-                {
+                let next = Place { position: place.position.saturating_add(1), ..place };
+                if stream.expected.is_none_or(|expected| expected.log != next.log) {
                     stream.closed = None;
                     stream.evicted = None;
-                } else if logs
-                    .get(next.log)
-                    .is_none_or(|log| log.oldest <= next.position)
-                {
+                } else if logs.get(next.log).is_none_or(|log| log.oldest <= next.position) {
                     stream.evicted = None;
                 }
                 stream.bitten = false;
@@ -175,13 +152,7 @@ impl Resumes {
         }
     }
 
-    pub(super) fn session_lost(
-        &mut self,
-        at: SimTime,
-        client: ClientNo,
-        request: RequestNo,
-        by: DetectedBy,
-    ) {
+    pub(super) fn session_lost(&mut self, at: SimTime, client: ClientNo, request: RequestNo, by: DetectedBy) {
         if by.is_rule() {
             let harmful = self.is_harmful(client, request);
             if let Some((stream, leg)) = self.leg(client, request) {
@@ -204,11 +175,7 @@ impl Resumes {
             self.rows[row].detected = Some(Detection { at, by });
         }
         let streams: Vec<StreamOf> = state.streams.keys().copied().collect();
-        let reckoning = if by.is_rule() {
-            Reckoning::Forestalled
-        } else {
-            Reckoning::Missed
-        };
+        let reckoning = if by.is_rule() { Reckoning::Forestalled } else { Reckoning::Missed };
         for of in streams {
             self.reckon(client, of, reckoning);
         }
@@ -227,12 +194,7 @@ impl Resumes {
 
     // ---- what servers report ----
 
-    pub(super) fn session_closed(
-        &mut self,
-        at: SimTime,
-        incarnation: IncarnationNo,
-        cause: Cause,
-    ) -> Option<ClientNo> {
+    pub(super) fn session_closed(&mut self, at: SimTime, incarnation: IncarnationNo, cause: Cause) -> Option<ClientNo> {
         let (owner, logs) = self.logs.session_closed(incarnation)?;
         for log in logs {
             self.note_closed(&log.followers, Loss { at, cause });
@@ -266,27 +228,16 @@ impl Resumes {
         };
         log.oldest = log.oldest.max(through.saturating_add(1));
         for (client, of) in &log.followers {
-            let stream = self
-                .clients
-                .get_mut(client)
-                .and_then(|state| state.streams.get_mut(of));
+            let stream = self.clients.get_mut(client).and_then(|state| state.streams.get_mut(of));
             if let Some(stream) = stream
-                && stream
-                    .expected
-                    .is_some_and(|expected| expected.position <= through)
+                && stream.expected.is_some_and(|expected| expected.position <= through)
             {
                 stream.evicted.get_or_insert(Loss { at, cause });
             }
         }
     }
 
-    pub(super) fn attached(
-        &mut self,
-        client: ClientNo,
-        request: RequestNo,
-        log: Option<LogNo>,
-        next: Position,
-    ) {
+    pub(super) fn attached(&mut self, client: ClientNo, request: RequestNo, log: Option<LogNo>, next: Position) {
         let place = log.map(|log| self.place(log, next));
         let Some((_, leg)) = self.leg(client, request) else {
             return;
@@ -295,9 +246,7 @@ impl Resumes {
         let (of, fresh) = (leg.stream, leg.cursor.is_none());
         if fresh && let Some(place) = place {
             // Not a resume, so no desync; but an alarm about another tenant's events is a true one.
-            leg.torn = place
-                .identity
-                .is_some_and(|identity| identity.is_foreign(client, of, None));
+            leg.torn = place.identity.is_some_and(|identity| identity.is_foreign(client, of, None));
             self.expect((client, of), place.log, |stream, _| {
                 stream.expected = Some(place);
             });
@@ -322,26 +271,21 @@ impl Resumes {
             // Nothing had been sent: what the resume continues with is decided only now.
             self.judge(at, client, request, faults);
         } else {
-            leg.torn |= natural.is_some_and(|natural| {
-                natural.log != place.log || natural.position < place.position
-            });
+            leg.torn |= natural.is_some_and(|natural| natural.log != place.log || natural.position < place.position);
         }
     }
 
     // ---- the end ----
 
     pub(super) fn finish(&mut self, faults: &mut Faults) {
-        let streams: Vec<StreamId> = self
-            .clients
-            .iter()
-            .flat_map(|(client, state)| state.streams.keys().map(|of| (*client, *of)))
-            .collect();
+        let streams: Vec<StreamId> =
+            self.clients.iter().flat_map(|(client, state)| state.streams.keys().map(|of| (*client, *of))).collect();
         for (client, of) in streams {
             self.reckon(client, of, Reckoning::Missed);
             // An event that is gone from the buffer may be on its way to a client that still listens.
-            let listening = self.newest(client, of).is_some_and(|request| {
-                self.leg(client, request).is_some_and(|(_, leg)| !leg.ended)
-            });
+            let listening = self
+                .newest(client, of)
+                .is_some_and(|request| self.leg(client, request).is_some_and(|(_, leg)| !leg.ended));
             if !listening && let Some(stream) = self.stream(client, of) {
                 bite(stream, client, faults);
             }
@@ -364,10 +308,7 @@ impl Resumes {
 
     /// Moves a stream's expectation to `log`.
     fn expect(&mut self, id: StreamId, log: LogNo, change: impl FnOnce(&mut Stream, &Logs)) {
-        let stream = self
-            .clients
-            .get_mut(&id.0)
-            .and_then(|state| state.streams.get_mut(&id.1));
+        let stream = self.clients.get_mut(&id.0).and_then(|state| state.streams.get_mut(&id.1));
         let Some(stream) = stream else {
             return;
         };
@@ -382,11 +323,7 @@ impl Resumes {
     }
 
     fn place(&self, log: LogNo, position: Position) -> Place {
-        Place {
-            log,
-            position,
-            identity: self.logs.get(log).map(|log| log.identity),
-        }
+        Place { log, position, identity: self.logs.get(log).map(|log| log.identity) }
     }
 
     fn stream(&mut self, client: ClientNo, of: StreamOf) -> Option<&mut Stream> {

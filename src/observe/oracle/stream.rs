@@ -127,26 +127,15 @@ impl Leg {
 
     /// The place of the leg's data event number `n`, for the numbers that have not been passed.
     pub(super) fn place_of(&self, n: u64) -> Option<Place> {
-        let segment = self
-            .segments
-            .iter()
-            .rev()
-            .find(|segment| segment.from <= n)?;
-        segment.place.map(|place| Place {
-            position: place.position.saturating_add(n - segment.from),
-            ..place
-        })
+        let segment = self.segments.iter().rev().find(|segment| segment.from <= n)?;
+        segment.place.map(|place| Place { position: place.position.saturating_add(n - segment.from), ..place })
     }
 
     /// Takes one data event and returns its place.
     pub(super) fn receive(&mut self) -> Option<Place> {
         let place = self.place_of(self.data);
         self.data += 1;
-        while self
-            .segments
-            .get(1)
-            .is_some_and(|next| next.from <= self.data)
-        {
+        while self.segments.get(1).is_some_and(|next| next.from <= self.data) {
             self.segments.pop_front();
         }
         place

@@ -9,66 +9,33 @@ use crate::world::time::SimTime;
 
 impl<W: Write> Story<W> {
     /// What passes between a client and a server about a session, a call or a leg.
-    pub(super) fn tell_exchange(
-        &mut self,
-        at: SimTime,
-        host: &str,
-        event: &Event,
-    ) -> io::Result<()> {
+    pub(super) fn tell_exchange(&mut self, at: SimTime, host: &str, event: &Event) -> io::Result<()> {
         let (client, line) = match event {
-            Event::CallStarted { client, call } => {
-                (*client, format!("client {client} starts call {call}"))
+            Event::CallStarted { client, call } => (*client, format!("client {client} starts call {call}")),
+            Event::CallEnded { client, call, report, parts, .. } => {
+                (*client, words::call_end(*client, *call, report, *parts))
             }
-            Event::CallEnded {
-                client,
-                call,
-                report,
-                parts,
-                ..
-            } => (*client, words::call_end(*client, *call, report, *parts)),
-            Event::RequestSent {
-                client,
-                purpose,
-                cursor,
-                ..
-            } => match words::request(*client, *purpose, cursor.as_deref()) {
-                Some(line) => (*client, line),
-                None => return Ok(()),
-            },
-            Event::Attached {
-                client,
-                request,
-                log,
-                found,
-                ..
-            } => match self.attachment(*client, *request, *log) {
+            Event::RequestSent { client, purpose, cursor, .. } => {
+                match words::request(*client, *purpose, cursor.as_deref()) {
+                    Some(line) => (*client, line),
+                    None => return Ok(()),
+                }
+            }
+            Event::Attached { client, request, log, found, .. } => match self.attachment(*client, *request, *log) {
                 Some(to) => (*client, format!("{}; {to}", words::cursor_found(*found))),
                 None => return Ok(()),
             },
-            Event::Rebased { client, cause, .. } => (
-                *client,
-                format!(
-                    "the open stream of client {client} goes on in another life ({})",
-                    cause.name()
-                ),
-            ),
-            Event::Answered {
-                client,
-                request,
-                status,
-                session,
-            } => match self.answer(*client, *request, *status, session.as_deref()) {
-                Some(line) => (*client, line),
-                None => return Ok(()),
-            },
-            Event::Unanswered { client, why, .. } => {
-                (*client, format!("client {client} gets no answer: {why}"))
+            Event::Rebased { client, cause, .. } => {
+                (*client, format!("the open stream of client {client} goes on in another life ({})", cause.name()))
             }
-            Event::LegEnded {
-                client,
-                request,
-                how,
-            } => {
+            Event::Answered { client, request, status, session } => {
+                match self.answer(*client, *request, *status, session.as_deref()) {
+                    Some(line) => (*client, line),
+                    None => return Ok(()),
+                }
+            }
+            Event::Unanswered { client, why, .. } => (*client, format!("client {client} gets no answer: {why}")),
+            Event::LegEnded { client, request, how } => {
                 let ordinary = self
                     .scene
                     .request(*client, *request)
@@ -76,32 +43,13 @@ impl<W: Write> Story<W> {
                 if ordinary && *how != LegEnd::Broken {
                     return Ok(());
                 }
-                (
-                    *client,
-                    format!("the stream of client {client} {}", words::leg_end(*how)),
-                )
+                (*client, format!("the stream of client {client} {}", words::leg_end(*how)))
             }
-            Event::LegCut {
-                client,
-                cause,
-                mode,
-                ..
-            } => (
+            Event::LegCut { client, cause, mode, .. } => (
                 *client,
-                format!(
-                    "the gateway cuts the stream of client {client}: {}, {}",
-                    cause.name(),
-                    words::cut_mode(*mode)
-                ),
+                format!("the gateway cuts the stream of client {client}: {}, {}", cause.name(), words::cut_mode(*mode)),
             ),
-            Event::SessionLost {
-                client,
-                session,
-                by,
-                detail,
-                in_flight,
-                ..
-            } => (
+            Event::SessionLost { client, session, by, detail, in_flight, .. } => (
                 *client,
                 format!(
                     "client {client} notices: session {session} is lost ({}), {} in flight: {detail}",
@@ -109,28 +57,17 @@ impl<W: Write> Story<W> {
                     counted(u64::from(*in_flight), "call")
                 ),
             ),
-            Event::NotApplicable { client, reason, .. } => (
-                *client,
-                format!("client {client} cannot judge this resume: {reason}"),
-            ),
-            Event::CallReplayed {
-                client,
-                call,
-                from_part,
-                held,
-            } => (
+            Event::NotApplicable { client, reason, .. } => {
+                (*client, format!("client {client} cannot judge this resume: {reason}"))
+            }
+            Event::CallReplayed { client, call, from_part, held } => (
                 *client,
                 format!(
                     "client {client} sends call {call} again from part {from_part}, holding {}",
                     counted(u64::from(*held), "part")
                 ),
             ),
-            Event::SessionRestored {
-                client,
-                session,
-                requests,
-                bytes,
-            } => (
+            Event::SessionRestored { client, session, requests, bytes } => (
                 *client,
                 format!(
                     "client {client} is back with session {session}: {}, {bytes} bytes",
@@ -143,12 +80,7 @@ impl<W: Write> Story<W> {
     }
 
     /// What a leg that resumes is attached to; none for a fresh one.
-    fn attachment(
-        &self,
-        client: ClientNo,
-        request: RequestNo,
-        log: Option<LogNo>,
-    ) -> Option<String> {
+    fn attachment(&self, client: ClientNo, request: RequestNo, log: Option<LogNo>) -> Option<String> {
         let before = self.scene.request(client, request)?;
         before.cursor.as_ref()?;
         Some(match log {
@@ -165,21 +97,11 @@ impl<W: Write> Story<W> {
         })
     }
 
-    fn answer(
-        &self,
-        client: ClientNo,
-        request: RequestNo,
-        status: u16,
-        session: Option<&str>,
-    ) -> Option<String> {
+    fn answer(&self, client: ClientNo, request: RequestNo, status: u16, session: Option<&str>) -> Option<String> {
         if let Some(session) = session {
             return Some(format!("client {client} has session {session}"));
         }
-        let resumes = self
-            .scene
-            .request(client, request)
-            .is_some_and(|request| request.cursor.is_some());
-        (resumes || !(200..300).contains(&status))
-            .then(|| format!("client {client} is answered {status}"))
+        let resumes = self.scene.request(client, request).is_some_and(|request| request.cursor.is_some());
+        (resumes || !(200..300).contains(&status)).then(|| format!("client {client} is answered {status}"))
     }
 }

@@ -60,13 +60,7 @@ pub struct Story<W> {
 impl<W: Write> Story<W> {
     /// A story of the clients in `focus`, written to `out`, one write a line.
     pub fn new(out: W, focus: Focus) -> Story<W> {
-        Story {
-            out,
-            focus,
-            oracle: Oracle::new(),
-            told_desyncs: 0,
-            scene: Scene::default(),
-        }
+        Story { out, focus, oracle: Oracle::new(), told_desyncs: 0, scene: Scene::default() }
     }
 
     /// Takes the next entry.
@@ -95,15 +89,10 @@ impl<W: Write> Story<W> {
             let desync = verdicts.desyncs.iter().rev().find(|desync| {
                 desync.client == call.client
                     && desync.exposed_at <= call.ended
-                    && desync
-                        .detected
-                        .is_none_or(|detection| detection.at >= call.started)
+                    && desync.detected.is_none_or(|detection| detection.at >= call.started)
             });
-            let met = desync.filter(|desync| {
-                desync.exposed_at >= call.started || call.outcome != Outcome::Completed
-            });
-            if self.focus.has(call.client) && (met.is_some() || call.outcome != Outcome::Completed)
-            {
+            let met = desync.filter(|desync| desync.exposed_at >= call.started || call.outcome != Outcome::Completed);
+            if self.focus.has(call.client) && (met.is_some() || call.outcome != Outcome::Completed) {
                 writeln!(self.out, "\n{}", words::verdict(call, met))?;
             }
         }
@@ -112,12 +101,9 @@ impl<W: Write> Story<W> {
 
     fn tell_event(&mut self, at: SimTime, host: &str, event: &Event) -> io::Result<()> {
         match event {
-            Event::FrameReceived {
-                client,
-                request,
-                id,
-                kind,
-            } => self.tell_frame(at, host, (*client, *request), id.as_deref(), *kind),
+            Event::FrameReceived { client, request, id, kind } => {
+                self.tell_frame(at, host, (*client, *request), id.as_deref(), *kind)
+            }
             Event::FaultStruck { fault, took_effect } => {
                 let effect = if *took_effect { "" } else { " without effect" };
                 let line = format!("fault strikes{effect}: {}", words::fault(fault));
@@ -128,41 +114,26 @@ impl<W: Write> Story<W> {
                 self.line(at, host, fault.client(), &line)
             }
             Event::LogClosed { log, cause } => self.tell_loss(at, *log, *cause),
-            Event::SessionOpened {
-                session,
-                owner,
-                origin,
-                ..
-            } => match words::session_opened(session, *owner, *origin) {
-                Some(line) => self.line(at, host, Some(*owner), &line),
-                None => Ok(()),
-            },
-            Event::SessionClosed {
-                session,
-                incarnation,
-                cause,
-            } => match self.scene.owner(*incarnation) {
+            Event::SessionOpened { session, owner, origin, .. } => {
+                match words::session_opened(session, *owner, *origin) {
+                    Some(line) => self.line(at, host, Some(*owner), &line),
+                    None => Ok(()),
+                }
+            }
+            Event::SessionClosed { session, incarnation, cause } => match self.scene.owner(*incarnation) {
                 Some(owner) => {
                     let line = words::session_closed(session, owner, *cause);
                     self.line(at, host, Some(owner), &line)
                 }
                 None => Ok(()),
             },
-            Event::ExecutionStarted {
-                client,
-                call,
-                execution,
-                from_part,
-                ..
-            } if *execution > 1 => {
+            Event::ExecutionStarted { client, call, execution, from_part, .. } if *execution > 1 => {
                 let line = format!(
                     "the tool runs again for call {call} of client {client} (execution {execution}, from part {from_part})"
                 );
                 self.line(at, host, Some(*client), &line)
             }
-            Event::ExecutionEnded {
-                client, call, how, ..
-            } => match words::execution_end(*how) {
+            Event::ExecutionEnded { client, call, how, .. } => match words::execution_end(*how) {
                 Some(how) => {
                     let line = format!("the tool's run for call {call} of client {client} {how}");
                     self.line(at, host, Some(*client), &line)
@@ -174,9 +145,8 @@ impl<W: Write> Story<W> {
                     return Ok(());
                 }
                 let what = part.map_or("the response".to_owned(), |part| format!("part {part}"));
-                let line = format!(
-                    "{what} of call {call} of client {client} has nowhere to go: its session's life is over"
-                );
+                let line =
+                    format!("{what} of call {call} of client {client} has nowhere to go: its session's life is over");
                 self.line(at, host, Some(*client), &line)
             }
             _ => self.tell_exchange(at, host, event),
@@ -202,12 +172,8 @@ impl<W: Write> Story<W> {
         let line = if kind == FrameKind::Priming {
             format!("client {client} receives a priming event, {id}")
         } else {
-            let desync = self
-                .oracle
-                .desyncs()
-                .iter()
-                .rev()
-                .find(|desync| (desync.client, desync.request) == (client, request));
+            let desync =
+                self.oracle.desyncs().iter().rev().find(|desync| (desync.client, desync.request) == (client, request));
             let judgement = desync.map_or("which continues its stream".to_owned(), |desync| {
                 format!("not what followed: {}", desync.signature)
             });
@@ -224,13 +190,8 @@ impl<W: Write> Story<W> {
             if !self.focus.has(client) {
                 continue;
             }
-            let seen = seen.map_or("it had seen nothing".to_owned(), |id| {
-                format!("it had got as far as id {id}")
-            });
-            let newest = self
-                .scene
-                .newest_id(log)
-                .map_or(String::new(), |id| format!(", the newest is {id}"));
+            let seen = seen.map_or("it had seen nothing".to_owned(), |id| format!("it had got as far as id {id}"));
+            let newest = self.scene.newest_id(log).map_or(String::new(), |id| format!(", the newest is {id}"));
             let line = format!(
                 "loss certain: this life of client {client}'s stream is over ({}); {seen}{newest}",
                 cause.name()
@@ -256,13 +217,7 @@ impl<W: Write> Story<W> {
     }
 
     /// Writes a line, after the run of events that the client received before it.
-    fn line(
-        &mut self,
-        at: SimTime,
-        host: &str,
-        client: Option<ClientNo>,
-        text: &str,
-    ) -> io::Result<()> {
+    fn line(&mut self, at: SimTime, host: &str, client: Option<ClientNo>, text: &str) -> io::Result<()> {
         if let Some(client) = client
             && let Some(run) = self.scene.take_run(client)
         {

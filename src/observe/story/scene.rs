@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::observe::event::{
-    CallNo, ClientNo, Event, FrameKind, IncarnationNo, LogNo, Purpose, RequestNo,
-};
+use crate::observe::event::{CallNo, ClientNo, Event, FrameKind, IncarnationNo, LogNo, Purpose, RequestNo};
 use crate::world::time::SimTime;
 
 /// Everything kept in mind.
@@ -57,8 +55,7 @@ pub(super) struct Run {
 impl Request {
     /// Whether the request opens or resumes a stream.
     fn is_leg(purpose: Purpose) -> bool {
-        purpose == Purpose::Listen
-            || matches!(purpose, Purpose::Call { .. } | Purpose::Resume { .. })
+        purpose == Purpose::Listen || matches!(purpose, Purpose::Call { .. } | Purpose::Resume { .. })
     }
 }
 
@@ -107,23 +104,15 @@ impl Scene {
     /// Keeps in mind what later lines need.
     pub(super) fn observe(&mut self, event: &Event) {
         match event {
-            Event::SessionOpened {
-                incarnation, owner, ..
-            } => {
+            Event::SessionOpened { incarnation, owner, .. } => {
                 self.owners.insert(*incarnation, *owner);
             }
             Event::SessionClosed { incarnation, .. } => {
                 self.owners.remove(incarnation);
                 self.logs.retain(|_, log| log.incarnation != *incarnation);
             }
-            Event::LogOpened {
-                log, incarnation, ..
-            } => {
-                let opened = Log {
-                    owner: self.owner(*incarnation),
-                    incarnation: *incarnation,
-                    newest_id: None,
-                };
+            Event::LogOpened { log, incarnation, .. } => {
+                let opened = Log { owner: self.owner(*incarnation), incarnation: *incarnation, newest_id: None };
                 self.logs.insert(*log, opened);
             }
             Event::LogClosed { log, .. } => {
@@ -134,63 +123,29 @@ impl Scene {
                     log.newest_id.clone_from(last_id);
                 }
             }
-            Event::RequestSent {
-                client,
-                request,
-                purpose,
-                cursor,
-                ..
-            } if Request::is_leg(*purpose) => {
+            Event::RequestSent { client, request, purpose, cursor, .. } if Request::is_leg(*purpose) => {
                 let state = self.clients.entry(*client).or_default();
                 let stream = state.streams.entry(call_of(*purpose)).or_default();
                 if cursor.is_none() {
                     *stream = Stream::default();
                 }
-                let leg = Request {
-                    purpose: *purpose,
-                    cursor: cursor.clone(),
-                    log: None,
-                    received: false,
-                };
+                let leg = Request { purpose: *purpose, cursor: cursor.clone(), log: None, received: false };
                 state.requests.insert(*request, leg);
             }
-            Event::Answered {
-                client,
-                request,
-                status,
-                ..
-            } if *status != 200 => self.drop_request(*client, *request),
-            Event::Unanswered {
-                client, request, ..
+            Event::Answered { client, request, status, .. } if *status != 200 => self.drop_request(*client, *request),
+            Event::Unanswered { client, request, .. } | Event::LegEnded { client, request, .. } => {
+                self.drop_request(*client, *request)
             }
-            | Event::LegEnded {
-                client, request, ..
-            } => self.drop_request(*client, *request),
-            Event::Attached {
-                client,
-                request,
-                log,
-                ..
-            } => self.attach(*client, *request, *log),
-            Event::Rebased {
-                client,
-                request,
-                log,
-                ..
-            } => self.attach(*client, *request, Some(*log)),
-            Event::FrameReceived {
-                client,
-                request,
-                id,
-                kind,
-            } if *kind != FrameKind::Priming => self.receive(*client, *request, id.as_ref()),
+            Event::Attached { client, request, log, .. } => self.attach(*client, *request, *log),
+            Event::Rebased { client, request, log, .. } => self.attach(*client, *request, Some(*log)),
+            Event::FrameReceived { client, request, id, kind } if *kind != FrameKind::Priming => {
+                self.receive(*client, *request, id.as_ref())
+            }
             Event::CallEnded { client, call, .. } => {
                 if let Some(state) = self.clients.get_mut(client) {
                     state.streams.remove(&Some(*call));
                     state.discarded.remove(call);
-                    state
-                        .requests
-                        .retain(|_, request| call_of(request.purpose) != Some(*call));
+                    state.requests.retain(|_, request| call_of(request.purpose) != Some(*call));
                 }
             }
             _ => {}
@@ -251,11 +206,7 @@ impl Scene {
 
     /// The life that brought a stream its last event.
     pub(super) fn log_before(&self, client: ClientNo, purpose: Purpose) -> Option<LogNo> {
-        self.clients
-            .get(&client)?
-            .streams
-            .get(&call_of(purpose))?
-            .log
+        self.clients.get(&client)?.streams.get(&call_of(purpose))?.log
     }
 
     /// The cursor of a resume that has brought no data yet.
@@ -276,9 +227,9 @@ impl Scene {
 
     /// Whether this is the first output of a pending call that is discarded.
     pub(super) fn first_discard(&mut self, client: ClientNo, call: CallNo) -> bool {
-        self.clients.get_mut(&client).is_some_and(|state| {
-            state.streams.contains_key(&Some(call)) && state.discarded.insert(call)
-        })
+        self.clients
+            .get_mut(&client)
+            .is_some_and(|state| state.streams.contains_key(&Some(call)) && state.discarded.insert(call))
     }
 
     /// Puts an ordinary event aside.
@@ -300,9 +251,6 @@ impl Scene {
     }
 
     pub(super) fn take_runs(&mut self) -> Vec<(ClientNo, Run)> {
-        self.clients
-            .iter_mut()
-            .filter_map(|(client, state)| Some((*client, state.run.take()?)))
-            .collect()
+        self.clients.iter_mut().filter_map(|(client, state)| Some((*client, state.run.take()?))).collect()
     }
 }

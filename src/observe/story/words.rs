@@ -2,9 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::observe::event::{
-    CallReport, Cause, ClientNo, CursorFound, ExecutionEnd, LegEnd, Origin, Purpose,
-};
+use crate::observe::event::{CallReport, Cause, ClientNo, CursorFound, ExecutionEnd, LegEnd, Origin, Purpose};
 use crate::observe::verdict::{CallVerdict, DesyncVerdict, Outcome};
 use crate::world::fault::{DisconnectMode, Fault};
 use crate::world::time::SimTime;
@@ -95,16 +93,11 @@ pub(super) fn session_opened(session: &str, owner: ClientNo, origin: Origin) -> 
         Origin::Recreated => "a request with a key that was not in the table",
         Origin::Recycled => "recycled",
     };
-    Some(format!(
-        "session {session} begins a new life, for client {owner} ({why})"
-    ))
+    Some(format!("session {session} begins a new life, for client {owner} ({why})"))
 }
 
 pub(super) fn session_closed(session: &str, owner: ClientNo, cause: Cause) -> String {
-    format!(
-        "session {session} of client {owner} is torn down ({})",
-        cause.name()
-    )
+    format!("session {session} of client {owner} is torn down ({})", cause.name())
 }
 
 pub(super) const fn execution_end(how: ExecutionEnd) -> Option<&'static str> {
@@ -119,17 +112,12 @@ pub(super) fn fault(fault: &Fault) -> String {
     let target = match fault {
         Fault::Disconnect { client, mode } => format!("client {client}, {}", cut_mode(*mode)),
         Fault::Stall { duration_s, .. } => format!("every message waits {duration_s} s"),
-        Fault::SessionRecycle { client, to } => format!(
-            "client {client}, to {}",
-            crate::observe::event::recycled_to(*to)
-        ),
-        Fault::BufferTruncate {
-            client,
-            keep_events,
-        } => format!(
-            "client {client}, {} left",
-            counted(u64::from(*keep_events), "event")
-        ),
+        Fault::SessionRecycle { client, to } => {
+            format!("client {client}, to {}", crate::observe::event::recycled_to(*to))
+        }
+        Fault::BufferTruncate { client, keep_events } => {
+            format!("client {client}, {} left", counted(u64::from(*keep_events), "event"))
+        }
         Fault::CounterWrap { client } => format!("client {client}"),
         Fault::ServerShutdown { server, down_s, .. } => {
             format!("server {server}, down for {down_s} s")
@@ -149,10 +137,7 @@ pub(super) fn loss(desync: &DesyncVerdict) -> String {
 
 /// What became of a call, and which desync it met.
 pub(super) fn verdict(call: &CallVerdict, desync: Option<&DesyncVerdict>) -> String {
-    let mut text = format!(
-        "Client {}, call {}: {}",
-        call.client, call.call, call.outcome
-    );
+    let mut text = format!("Client {}, call {}: {}", call.client, call.call, call.outcome);
     // Writing to a string cannot fail.
     let _ = match call.outcome {
         _ if call.censored => write!(text, ", still pending at the horizon"),
@@ -171,21 +156,13 @@ pub(super) fn verdict(call: &CallVerdict, desync: Option<&DesyncVerdict>) -> Str
     if let Some(desync) = desync {
         let lost = match (desync.lost_at, desync.fault) {
             (Some(at), Some(cause)) => {
-                format!(
-                    "Its stream lost its place at {} ({})",
-                    Clock(at),
-                    cause.name()
-                )
+                format!("Its stream lost its place at {} ({})", Clock(at), cause.name())
             }
             (Some(at), None) => format!("Its stream lost its place at {}", Clock(at)),
             (None, _) => "Its stream lost nothing".to_owned(),
         };
         let noticed = match desync.detected {
-            Some(detection) => format!(
-                "noticed at {} ({})",
-                Clock(detection.at),
-                detection.by.name()
-            ),
+            Some(detection) => format!("noticed at {} ({})", Clock(detection.at), detection.by.name()),
             None => "never noticed".to_owned(),
         };
         let _ = write!(

@@ -20,13 +20,7 @@ pub(super) enum Reckoning {
 
 impl Resumes {
     /// Finds out whether a resume is coherent, and opens a row if it is not.
-    pub(super) fn judge(
-        &mut self,
-        at: SimTime,
-        client: ClientNo,
-        request: RequestNo,
-        faults: &mut Faults,
-    ) {
+    pub(super) fn judge(&mut self, at: SimTime, client: ClientNo, request: RequestNo, faults: &mut Faults) {
         let row = self.rows.len();
         let Some((stream, leg)) = self.leg(client, request) else {
             return;
@@ -74,10 +68,7 @@ impl Resumes {
             return;
         };
         let (data, ended) = (leg.data, leg.ended);
-        let pending = leg
-            .resume
-            .as_mut()
-            .is_some_and(|resume| !std::mem::replace(&mut resume.accounted, true));
+        let pending = leg.resume.as_mut().is_some_and(|resume| !std::mem::replace(&mut resume.accounted, true));
         if pending && harmful {
             if data == 0 {
                 stream.unnoticed = true;
@@ -133,8 +124,7 @@ impl Resumes {
         };
         let torn = leg.torn;
         let resume = leg.resume.as_ref();
-        let Some((row, expected)) = resume.and_then(|resume| resume.desync.zip(resume.expected))
-        else {
+        let Some((row, expected)) = resume.and_then(|resume| resume.desync.zip(resume.expected)) else {
             return torn;
         };
         // Until the first data event a leg may still be moved, and one that is attached to nothing may turn out to

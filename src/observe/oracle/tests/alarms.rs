@@ -159,10 +159,7 @@ fn an_alarm_about_another_tenants_events_on_a_fresh_leg_is_true() {
     let mut history = History::new();
     history.life(1, OTHER).log(1, 1, 0);
     let leg = history.open(Purpose::Listen, Some((1, 0)));
-    history
-        .append(1, 0, 0)
-        .data(leg, "1")
-        .alarm(leg, DetectedBy::Foreign);
+    history.append(1, 0, 0).data(leg, "1").alarm(leg, DetectedBy::Foreign);
     assert_eq!(history.alarms(), TRUE);
 }
 

@@ -4,9 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::history::seconds;
-use crate::observe::event::{
-    CallReport, Cause, CursorFound, DetectedBy, Event, FrameKind, LegEnd, Origin, Purpose,
-};
+use crate::observe::event::{CallReport, Cause, CursorFound, DetectedBy, Event, FrameKind, LegEnd, Origin, Purpose};
 use crate::observe::oracle::Oracle;
 use crate::observe::verdict::Verdicts;
 
@@ -20,20 +18,11 @@ fn purpose() -> impl Strategy<Value = Purpose> {
 }
 
 fn cause() -> impl Strategy<Value = Cause> {
-    prop_oneof![
-        Just(Cause::Churn),
-        Just(Cause::SessionIdle),
-        Just(Cause::SessionRecycle),
-        Just(Cause::Finished),
-    ]
+    prop_oneof![Just(Cause::Churn), Just(Cause::SessionIdle), Just(Cause::SessionRecycle), Just(Cause::Finished),]
 }
 
 fn cursor(allowed: bool) -> BoxedStrategy<Option<String>> {
-    if allowed {
-        proptest::option::of("[0-9]|[ab]:[0-9]|x").boxed()
-    } else {
-        Just(None).boxed()
-    }
+    if allowed { proptest::option::of("[0-9]|[ab]:[0-9]|x").boxed() } else { Just(None).boxed() }
 }
 
 fn of_clients(cursors: bool) -> impl Strategy<Value = Event> {

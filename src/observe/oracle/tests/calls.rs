@@ -66,10 +66,7 @@ fn pending_at_the_horizon_is_hung_and_censored() {
     let verdicts = history.verdicts();
     let call = &verdicts.calls[0];
     assert_eq!((call.outcome, call.censored), (Outcome::Hung, true));
-    assert_eq!(
-        (call.ended, call.reason.as_str()),
-        (seconds(100), "censored")
-    );
+    assert_eq!((call.ended, call.reason.as_str()), (seconds(100), "censored"));
     assert_eq!((call.parts, call.restarts), (2, 1));
     assert_eq!((verdicts.run.hung, verdicts.run.censored), (1, 1));
 }
@@ -89,11 +86,7 @@ fn success_with_other_parts_is_wrong_and_says_how() {
         let mut history = executed();
         history.success(got, 1);
         let call = call(history);
-        assert_eq!(
-            (call.outcome, call.reason.as_str()),
-            (Outcome::Wrong, reason),
-            "{got:?}"
-        );
+        assert_eq!((call.outcome, call.reason.as_str()), (Outcome::Wrong, reason), "{got:?}");
     }
 }
 

@@ -58,11 +58,7 @@ fn the_cursor_of_a_priming_event_expects_what_its_leg_would_have_brought() {
         history.append(1, 0, 1);
         let leg = history.resume("1", Some((1, next)));
         history.data(leg, "2");
-        assert_eq!(
-            history.verdicts().run.desyncs,
-            desyncs,
-            "attached at {next}"
-        );
+        assert_eq!(history.verdicts().run.desyncs, desyncs, "attached at {next}");
     }
 }
 
@@ -175,12 +171,7 @@ fn another_stream_of_the_same_session_is_foreign() {
     history.life(1, ME).log(1, 1, 1).log(2, 1, 2).call();
     let first = history.open(Purpose::Call { call: 0 }, Some((1, 0)));
     history.append(1, 0, 0).data(first, "5").leg_ends(first);
-    history.request(
-        Purpose::Resume { call: 0 },
-        Some("5"),
-        200,
-        Some(Some((2, 0))),
-    );
+    history.request(Purpose::Resume { call: 0 }, Some("5"), 200, Some(Some((2, 0))));
     assert_eq!(history.desync().signature, Signature::Foreign);
 }
 
@@ -190,16 +181,8 @@ fn a_calls_stream_that_continues_on_the_sessions_stream_is_foreign() {
     history.life(1, ME).log(1, 1, 1).call();
     let first = history.open(Purpose::Call { call: 0 }, Some((1, 0)));
     history.append(1, 0, 0).data(first, "5").leg_ends(first);
-    history
-        .close(1, Cause::SessionRecycle)
-        .life(2, ME)
-        .log(2, 2, 0);
-    history.request(
-        Purpose::Resume { call: 0 },
-        Some("5"),
-        200,
-        Some(Some((2, 0))),
-    );
+    history.close(1, Cause::SessionRecycle).life(2, ME).log(2, 2, 0);
+    history.request(Purpose::Resume { call: 0 }, Some("5"), 200, Some(Some((2, 0))));
     assert_eq!(history.desync().signature, Signature::Foreign);
 }
 
@@ -261,12 +244,7 @@ fn a_leg_without_data_is_judged_when_another_takes_its_place() {
     let old = history.at(30).resume("8412", Some((2, 0)));
     let new = history.at(40).resume("8412", Some((2, 0)));
     history.data(new, "1").data(old, "1");
-    let signatures: Vec<_> = history
-        .verdicts()
-        .desyncs
-        .iter()
-        .map(|desync| desync.signature)
-        .collect();
+    let signatures: Vec<_> = history.verdicts().desyncs.iter().map(|desync| desync.signature).collect();
     assert_eq!(signatures, [Signature::Silence, Signature::Regression]);
 }
 
@@ -303,10 +281,7 @@ fn a_resume_that_moves_before_it_brought_anything_is_judged_by_where_it_goes() {
     let desync = history.desync();
     assert_eq!(desync.signature, Signature::Regression);
     assert_eq!(desync.fault, Some(Cause::CounterWrap));
-    assert_eq!(
-        (desync.lost_at, desync.exposed_at),
-        (Some(seconds(40)), seconds(40))
-    );
+    assert_eq!((desync.lost_at, desync.exposed_at), (Some(seconds(40)), seconds(40)));
 }
 
 #[test]
@@ -333,13 +308,11 @@ fn an_evicted_event_that_was_on_its_way_is_not_lost() {
 #[test]
 fn a_session_that_closes_takes_its_streams_with_it() {
     let mut history = History::cut_off();
-    history
-        .at(20)
-        .tell(crate::observe::event::Event::SessionClosed {
-            session: "key".to_owned(),
-            incarnation: 1,
-            cause: Cause::SessionIdle,
-        });
+    history.at(20).tell(crate::observe::event::Event::SessionClosed {
+        session: "key".to_owned(),
+        incarnation: 1,
+        cause: Cause::SessionIdle,
+    });
     history.life(2, ME).log(2, 2, 0);
     history.at(30).resume("8412", Some((2, 0)));
     let desync = history.desync();
@@ -356,23 +329,12 @@ fn the_next_decision_of_the_client_detects_whatever_led_to_it() {
         let leg = history.at(30).resume("8412", Some((2, 16)));
         history.data(leg, "17").at(37).alarm(leg, by);
         let verdicts = history.verdicts();
-        let detection = Detection {
-            at: seconds(37),
-            by,
-        };
+        let detection = Detection { at: seconds(37), by };
         assert_eq!(verdicts.desyncs[0].detected, Some(detection));
         let micros = |seconds: u64| seconds * 1_000_000;
         let measures = verdicts.measures;
-        assert!(
-            measures
-                .detection_from_exposure
-                .equivalent(measures.detection_from_exposure.max(), micros(7))
-        );
-        assert!(
-            measures
-                .detection_from_loss
-                .equivalent(measures.detection_from_loss.max(), micros(17))
-        );
+        assert!(measures.detection_from_exposure.equivalent(measures.detection_from_exposure.max(), micros(7)));
+        assert!(measures.detection_from_loss.equivalent(measures.detection_from_loss.max(), micros(17)));
     }
 }
 
@@ -397,9 +359,6 @@ fn a_client_that_ends_its_session_by_itself_has_detected_nothing() {
 fn a_false_alarm_has_no_detection_latency() {
     let mut history = History::cut_off();
     let leg = history.at(30).resume("8412", Some((1, 2)));
-    history
-        .data(leg, "8412")
-        .at(31)
-        .alarm(leg, DetectedBy::Regression);
+    history.data(leg, "8412").at(31).alarm(leg, DetectedBy::Regression);
     assert_eq!(history.verdicts().measures.detection_from_exposure.len(), 0);
 }

@@ -5,10 +5,7 @@ use crate::world::fault::{DisconnectMode, Fault, StallLink};
 use crate::world::time::Seconds;
 
 fn stall() -> Fault {
-    Fault::Stall {
-        link: StallLink::Sites,
-        duration_s: Seconds::new(5),
-    }
+    Fault::Stall { link: StallLink::Sites, duration_s: Seconds::new(5) }
 }
 
 fn struck(fault: Fault, took_effect: bool) -> Event {
@@ -16,12 +13,7 @@ fn struck(fault: Fault, took_effect: bool) -> Event {
 }
 
 fn cut(cause: Cause) -> Event {
-    Event::LegCut {
-        client: ME,
-        request: 0,
-        cause,
-        mode: DisconnectMode::CleanEnd,
-    }
+    Event::LegCut { client: ME, request: 0, cause, mode: DisconnectMode::CleanEnd }
 }
 
 /// Name, from and to of each fault.
@@ -30,13 +22,7 @@ fn faults(history: History) -> Vec<(&'static str, u64, u64)> {
         .verdicts()
         .faults
         .iter()
-        .map(|fault| {
-            (
-                fault.fault,
-                fault.from.as_micros() / 1_000_000,
-                fault.to.as_micros() / 1_000_000,
-            )
-        })
+        .map(|fault| (fault.fault, fault.from.as_micros() / 1_000_000, fault.to.as_micros() / 1_000_000))
         .collect()
 }
 
@@ -62,18 +48,10 @@ fn a_run_is_vacuous_unless_a_fault_took_effect() {
 #[test]
 fn cuts_by_the_gateways_settings_are_emergent_and_scheduled_ones_are_not_counted_twice() {
     let mut history = History::new();
-    history
-        .at(3)
-        .tell(cut(Cause::IdleTimeout))
-        .tell(cut(Cause::Disconnect));
+    history.at(3).tell(cut(Cause::IdleTimeout)).tell(cut(Cause::Disconnect));
     history.at(4).tell(cut(Cause::MaxLife));
     let verdicts = history.verdicts();
-    assert!(
-        verdicts
-            .faults
-            .iter()
-            .all(|fault| fault.origin == FaultOrigin::Emergent)
-    );
+    assert!(verdicts.faults.iter().all(|fault| fault.origin == FaultOrigin::Emergent));
     let names: Vec<_> = verdicts.faults.iter().map(|fault| fault.fault).collect();
     assert_eq!(names, ["idle-timeout", "max-life"]);
 }
@@ -81,16 +59,9 @@ fn cuts_by_the_gateways_settings_are_emergent_and_scheduled_ones_are_not_counted
 #[test]
 fn a_reaped_session_is_a_fault_of_its_owner() {
     let mut history = History::listening();
-    history.at(7).tell(Event::SessionClosed {
-        session: "key".to_owned(),
-        incarnation: 1,
-        cause: Cause::SessionIdle,
-    });
+    history.at(7).tell(Event::SessionClosed { session: "key".to_owned(), incarnation: 1, cause: Cause::SessionIdle });
     let fault = history.verdicts().faults.remove(0);
-    assert_eq!(
-        (fault.fault, fault.client, fault.from),
-        ("session-idle", Some(ME), seconds(7))
-    );
+    assert_eq!((fault.fault, fault.client, fault.from), ("session-idle", Some(ME), seconds(7)));
 }
 
 #[test]
@@ -122,10 +93,7 @@ fn an_eviction_bites_a_client_that_never_comes_back() {
 fn an_eviction_of_what_was_consumed_or_is_on_its_way_is_no_fault() {
     let mut history = History::listening();
     history.evict(1, 2, Cause::Churn);
-    history
-        .append(1, 3, 3)
-        .evict(1, 3, Cause::Churn)
-        .data(0, "8413");
+    history.append(1, 3, 3).evict(1, 3, Cause::Churn).data(0, "8413");
     history.append(1, 4, 4).evict(1, 4, Cause::Churn);
     assert!(history.verdicts().faults.is_empty());
 }

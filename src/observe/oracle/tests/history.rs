@@ -1,8 +1,8 @@
 //! A small language for histories: what hosts report, one short line each.
 
 use crate::observe::event::{
-    CallReport, Cause, ClientNo, CursorFound, DetectedBy, Event, FrameKind, LegEnd, LogNo, Origin,
-    Position, Purpose, RequestNo,
+    CallReport, Cause, ClientNo, CursorFound, DetectedBy, Event, FrameKind, LegEnd, LogNo, Origin, Position, Purpose,
+    RequestNo,
 };
 use crate::observe::oracle::Oracle;
 use crate::observe::verdict::{DesyncVerdict, Verdicts};
@@ -26,11 +26,7 @@ pub fn seconds(seconds: u64) -> SimTime {
 
 impl History {
     pub fn new() -> History {
-        History {
-            oracle: Oracle::new(),
-            now: SimTime::ZERO,
-            next_request: 0,
-        }
+        History { oracle: Oracle::new(), now: SimTime::ZERO, next_request: 0 }
     }
 
     /// My session's life 1 with stream life 1; my GET stream has brought three events, `8410` to `8412`, at positions 0
@@ -40,10 +36,7 @@ impl History {
         history.life(1, ME).log(1, 1, 0);
         let leg = history.open(Purpose::Listen, Some((1, 0)));
         history.append(1, 0, 2);
-        history
-            .data(leg, "8410")
-            .data(leg, "8411")
-            .data(leg, "8412");
+        history.data(leg, "8410").data(leg, "8411").data(leg, "8412");
         history
     }
 
@@ -85,61 +78,27 @@ impl History {
     }
 
     pub fn log(&mut self, log: LogNo, incarnation: u32, stream: u32) -> &mut History {
-        self.tell(Event::LogOpened {
-            log,
-            incarnation,
-            stream,
-        })
+        self.tell(Event::LogOpened { log, incarnation, stream })
     }
 
     pub fn append(&mut self, log: LogNo, first: Position, last: Position) -> &mut History {
-        self.tell(Event::Appended {
-            log,
-            first,
-            last,
-            first_id: None,
-            last_id: None,
-            kind: FrameKind::Part,
-        })
+        self.tell(Event::Appended { log, first, last, first_id: None, last_id: None, kind: FrameKind::Part })
     }
 
     pub fn evict(&mut self, log: LogNo, through: Position, cause: Cause) -> &mut History {
-        self.tell(Event::Evicted {
-            log,
-            through,
-            cause,
-        })
+        self.tell(Event::Evicted { log, through, cause })
     }
 
     pub fn close(&mut self, log: LogNo, cause: Cause) -> &mut History {
         self.tell(Event::LogClosed { log, cause })
     }
 
-    pub fn rebase(
-        &mut self,
-        request: RequestNo,
-        sent: u64,
-        log: LogNo,
-        next: Position,
-    ) -> &mut History {
-        self.tell(Event::Rebased {
-            client: ME,
-            request,
-            sent,
-            log,
-            next,
-            cause: Cause::CounterWrap,
-        })
+    pub fn rebase(&mut self, request: RequestNo, sent: u64, log: LogNo, next: Position) -> &mut History {
+        self.tell(Event::Rebased { client: ME, request, sent, log, next, cause: Cause::CounterWrap })
     }
 
     pub fn execute(&mut self, execution: u32, from_part: u32, checks: &[u32]) -> &mut History {
-        self.tell(Event::ExecutionStarted {
-            client: ME,
-            call: 0,
-            execution,
-            from_part,
-            checks: checks.to_vec(),
-        })
+        self.tell(Event::ExecutionStarted { client: ME, call: 0, execution, from_part, checks: checks.to_vec() })
     }
 
     // ---- the client ----
@@ -179,12 +138,7 @@ impl History {
                 found: CursorFound::Unknown,
             });
         }
-        self.tell(Event::Answered {
-            client: ME,
-            request,
-            status,
-            session: None,
-        });
+        self.tell(Event::Answered { client: ME, request, status, session: None });
         request
     }
 
@@ -197,20 +151,11 @@ impl History {
     }
 
     fn frame(&mut self, request: RequestNo, id: &str, kind: FrameKind) -> &mut History {
-        self.tell(Event::FrameReceived {
-            client: ME,
-            request,
-            id: Some(id.to_owned()),
-            kind,
-        })
+        self.tell(Event::FrameReceived { client: ME, request, id: Some(id.to_owned()), kind })
     }
 
     pub fn leg_ends(&mut self, request: RequestNo) -> &mut History {
-        self.tell(Event::LegEnded {
-            client: ME,
-            request,
-            how: LegEnd::Clean,
-        })
+        self.tell(Event::LegEnded { client: ME, request, how: LegEnd::Clean })
     }
 
     pub fn alarm(&mut self, request: RequestNo, by: DetectedBy) -> &mut History {
@@ -225,45 +170,24 @@ impl History {
     }
 
     pub fn call(&mut self) -> &mut History {
-        self.tell(Event::CallStarted {
-            client: ME,
-            call: 0,
-        })
+        self.tell(Event::CallStarted { client: ME, call: 0 })
     }
 
     pub fn replay(&mut self, from_part: u32, held: u32) -> &mut History {
-        self.tell(Event::CallReplayed {
-            client: ME,
-            call: 0,
-            from_part,
-            held,
-        })
+        self.tell(Event::CallReplayed { client: ME, call: 0, from_part, held })
     }
 
     pub fn restored(&mut self, requests: u32, bytes: u64) -> &mut History {
-        self.tell(Event::SessionRestored {
-            client: ME,
-            session: "new".to_owned(),
-            requests,
-            bytes,
-        })
+        self.tell(Event::SessionRestored { client: ME, session: "new".to_owned(), requests, bytes })
     }
 
     pub fn success(&mut self, checks: &[u32], restarts: u32) -> &mut History {
-        let report = CallReport::Success {
-            checks: checks.to_vec(),
-        };
+        let report = CallReport::Success { checks: checks.to_vec() };
         self.call_ends(report, u32::try_from(checks.len()).unwrap(), restarts)
     }
 
     pub fn call_ends(&mut self, report: CallReport, parts: u32, restarts: u32) -> &mut History {
-        self.tell(Event::CallEnded {
-            client: ME,
-            call: 0,
-            report,
-            parts,
-            restarts,
-        })
+        self.tell(Event::CallEnded { client: ME, call: 0, report, parts, restarts })
     }
 
     // ---- the end ----

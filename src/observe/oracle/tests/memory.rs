@@ -28,13 +28,7 @@ fn what_is_closed_is_forgotten() {
         history.log(log, 1, round);
         let leg = history.open(Purpose::Call { call }, Some((log, 0)));
         history.data(leg, "1").close(log, Cause::Finished);
-        history.tell(Event::CallEnded {
-            client: ME,
-            call,
-            report: CallReport::TimedOut,
-            parts: 1,
-            restarts: 0,
-        });
+        history.tell(Event::CallEnded { client: ME, call, report: CallReport::TimedOut, parts: 1, restarts: 0 });
     });
 }
 
@@ -54,10 +48,6 @@ fn a_session_that_closes_is_forgotten_with_its_streams() {
     let mut history = History::new();
     assert_bounded(&mut history, |history, round| {
         history.life(round, ME).log(round, round, 0);
-        history.tell(Event::SessionClosed {
-            session: "key".to_owned(),
-            incarnation: round,
-            cause: Cause::Deleted,
-        });
+        history.tell(Event::SessionClosed { session: "key".to_owned(), incarnation: round, cause: Cause::Deleted });
     });
 }

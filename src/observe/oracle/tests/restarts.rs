@@ -9,10 +9,7 @@ fn restarted(from_part: u32) -> History {
     let mut history = History::new();
     history.at(1).call().execute(1, 0, &CHECKS);
     history.at(10).alarm(0, DetectedBy::Regression).replay(3, 3);
-    history
-        .at(12)
-        .execute(2, from_part, &CHECKS)
-        .restored(5, 900);
+    history.at(12).execute(2, from_part, &CHECKS).restored(5, 900);
     history
 }
 
@@ -101,20 +98,9 @@ fn one_replayed_call_without_a_response_leaves_the_restart_without_one() {
     let (client, call) = (ME, 1);
     history.tell(Event::CallStarted { client, call });
     history.at(10).alarm(0, DetectedBy::Gap).replay(0, 0);
-    history.tell(Event::CallReplayed {
-        client,
-        call,
-        from_part: 0,
-        held: 0,
-    });
+    history.tell(Event::CallReplayed { client, call, from_part: 0, held: 0 });
     history.at(12).restored(5, 900);
-    history.at(20).tell(Event::CallEnded {
-        client,
-        call,
-        report: CallReport::TimedOut,
-        parts: 0,
-        restarts: 1,
-    });
+    history.at(20).tell(Event::CallEnded { client, call, report: CallReport::TimedOut, parts: 0, restarts: 1 });
     history.at(30).success(&CHECKS, 1);
     assert_eq!(restart(history).response_at, None);
 }
