@@ -3,5 +3,7 @@
 pub mod draw;
 pub mod fault;
 pub mod gateway;
+pub mod links;
+pub mod net;
 pub mod schedule;
 pub mod time;
