@@ -71,6 +71,19 @@ impl Fixture {
         )
     }
 
+    /// A name that tells fixtures apart.
+    pub fn label(&self) -> String {
+        let arms: Vec<&str> = self.arms.iter().map(|arm| arm.name()).collect();
+        format!(
+            "{}; {} seeds, {} clients, {} calls, every {}",
+            arms.join("+"),
+            self.seeds,
+            self.clients,
+            self.calls,
+            self.recycle_every
+        )
+    }
+
     /// Writes and commits a folder `name` under `parent`.
     pub fn write(&self, parent: &Path, name: &str) -> PathBuf {
         let dir = parent.join(name);
