@@ -24,10 +24,6 @@ pub(super) struct Area {
 }
 
 impl Area {
-    pub(super) fn width(self) -> i32 {
-        self.right - self.left
-    }
-
     pub(super) fn middle(self) -> i32 {
         (self.top + self.bottom) / 2
     }
@@ -59,7 +55,6 @@ pub(super) enum Marker {
     Triangle,
     Diamond,
     Cross,
-    Tick,
 }
 
 /// How a text is set.
@@ -223,7 +218,6 @@ impl Canvas<'_> {
                     self.line(&[(x - r, y + r), (x + r, y - r)], stroke);
                 }
             }
-            Marker::Tick => self.line(&[(x, y - r), (x, y + r)], Stroke::solid(color, 1)),
         }
     }
 

@@ -5,7 +5,8 @@ use super::style::{INK, MUTED, RULE};
 
 /// The width of every figure, in pixels.
 pub(super) const WIDTH: i32 = 960;
-const MARGIN: i32 = 24;
+/// Empty space at the sheet's edges.
+pub(super) const MARGIN: i32 = 24;
 const TITLE: i32 = 18;
 const SUBTITLE: i32 = 13;
 const COMMAND: i32 = 12;

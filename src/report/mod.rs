@@ -68,6 +68,14 @@ struct Figure {
 /// # Errors
 /// Where a file of the results is missing or malformed, or the folder cannot be written.
 pub fn render(dir: &Path) -> Result<(), ReportError> {
+    render_with(dir, png::rasterise)
+}
+
+/// The same with another rasteriser: tests of the texts need no pictures.
+fn render_with(
+    dir: &Path,
+    rasterise: fn(&str) -> Result<Vec<u8>, String>,
+) -> Result<(), ReportError> {
     let folder = ResultFolder::open(dir)?;
     let analysis = stats::analyse(&folder)?;
     write_file(&dir.join("summary.csv"), stats::csv::summary(&analysis))?;
@@ -80,7 +88,7 @@ pub fn render(dir: &Path) -> Result<(), ReportError> {
     fs::create_dir_all(&plots).map_err(|e| ResultError::write(&plots, e))?;
     for figure in &figures {
         let path = plots.join(figure.name).with_extension("png");
-        let png = png::rasterise(&figure.svg).map_err(|reason| ReportError::Raster {
+        let png = rasterise(&figure.svg).map_err(|reason| ReportError::Raster {
             path: path.clone(),
             reason,
         })?;

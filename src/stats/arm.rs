@@ -13,6 +13,9 @@ use crate::mcp::client::settings::Arm;
 /// The ages, in seconds, at which pending calls are counted. DESIGN section 5.
 pub const PENDING_S: [u64; 3] = [20, 60, 300];
 
+/// Steps from 0 to 1 in which runs are told apart by their share of hung calls.
+pub const HUNG_BINS: usize = 1_000;
+
 /// One arm's counts and histograms. Histograms of time are in microseconds.
 #[derive(Clone, Debug)]
 pub struct ArmSummary {
@@ -61,8 +64,8 @@ pub struct ArmSummary {
     pub detection_from_loss: Histogram<u64>,
     /// What restarts cost.
     pub restart_cost: RestartCost,
-    /// Runs by their share of hung calls in per cent, rounded: 0 to 100. Runs without calls are left out.
-    pub runs_by_hung_percent: [u64; 101],
+    /// Runs by their share of hung calls, rounded to [`HUNG_BINS`] steps. Runs without calls are left out.
+    pub runs_by_hung_share: Vec<u64>,
 }
 
 /// What each restart cost, as histograms over restarts.
@@ -127,7 +130,7 @@ impl ArmSummary {
             detection: histogram(),
             detection_from_loss: histogram(),
             restart_cost: RestartCost::new(),
-            runs_by_hung_percent: [0; 101],
+            runs_by_hung_share: vec![0; HUNG_BINS + 1],
         }
     }
 
@@ -156,8 +159,8 @@ impl ArmSummary {
         self.requests += row.requests;
         self.bytes += row.bytes;
         if let Some(share) = ratio(row.hung.into(), row.calls.into()) {
-            let percent = (share * 100.0).round().clamp(0.0, 100.0) as usize;
-            self.runs_by_hung_percent[percent] += 1;
+            let bin = (share * HUNG_BINS as f64).round() as usize;
+            self.runs_by_hung_share[bin.min(HUNG_BINS)] += 1;
         }
     }
 

@@ -40,7 +40,7 @@ pub(in super::super) fn draw(analysis: &Analysis, timeout_s: Option<f64>, comman
     sheet.draw(height, |canvas, area| {
         let main = Area {
             left: area.left + 72,
-            right: area.right - 218,
+            right: area.right - 236,
             bottom: area.top + MAIN,
             ..area
         };
@@ -49,10 +49,14 @@ pub(in super::super) fn draw(analysis: &Analysis, timeout_s: Option<f64>, comman
             x,
             top: 1.0,
             title: "success (% of calls)",
+            labelled: true,
         };
         success.draw(canvas, &arms, timeout_s, |canvas, arm, look, scales| {
             let points = curve_points(arm, main, scales, |at| at.ok);
             canvas.line(&points, look.stroke(3));
+            if let Some(end) = points.last() {
+                canvas.marker(*end, look.marker, 4, look.color);
+            }
         });
         end_labels(canvas, main, &arms, Scale::linear(0.0, 1.0).up(main));
         if unhappy {
@@ -84,24 +88,21 @@ fn errors_panel(
         x,
         top,
         title: "failed, wrong (%)",
+        labelled: false,
     };
     let mut labels: Vec<(i32, String)> = Vec::new();
     panel.draw(canvas, arms, timeout_s, |canvas, arm, look, scales| {
         let end = last(arm);
-        for (share, name, width) in [(end.failed, "failed", 2), (end.wrong, "wrong", 4)] {
-            if share > 0.0 {
-                let points = curve_points(arm, area, scales, |at| {
-                    if name == "failed" {
-                        at.failed
-                    } else {
-                        at.wrong
-                    }
-                });
-                canvas.line(&points, look.stroke(width));
-                labels.push((
-                    scales.1.at(share),
-                    format!("{} {name}: {}", arm.arm, percent(share)),
-                ));
+        type Share = fn(&Ended) -> f64;
+        let kinds: [(Share, &str, u32); 2] =
+            [(|at| at.failed, "failed", 2), (|at| at.wrong, "wrong", 4)];
+        for (share, name, width) in kinds {
+            let at_the_end = share(&end);
+            if at_the_end > 0.0 {
+                canvas.line(&curve_points(arm, area, scales, share), look.stroke(width));
+                let thickness = if width > 2 { "thick" } else { "thin" };
+                let label = format!("{} {name} ({thickness}) {}", arm.arm, percent(at_the_end));
+                labels.push((scales.1.at(at_the_end), label));
             }
         }
     });
@@ -117,6 +118,8 @@ struct Panel {
     x: Scale,
     top: f64,
     title: &'static str,
+    /// Whether the timeout's line has its name.
+    labelled: bool,
 }
 
 impl Panel {
@@ -160,7 +163,7 @@ impl Panel {
         for arm in arms {
             draw(canvas, arm, style::arm(arm.arm), scales);
         }
-        if let Some(timeout_s) = timeout_s {
+        if let Some(timeout_s) = timeout_s.filter(|_| self.labelled) {
             let at = scales.0.at(timeout_s);
             let label = Text::new(12, MUTED).aligned(plotters::style::text_anchor::HPos::Center);
             canvas.text((at, self.area.top - 9), "call timeout", label);

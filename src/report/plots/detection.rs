@@ -127,12 +127,32 @@ fn curves(canvas: &mut Canvas, panel: Area, arms: &[&ArmSummary]) {
             }
         }
     }
+    name_the_clocks(canvas, panel, y, arms);
     let note = "the tail ends where one value is left";
     canvas.text(
         (panel.right, panel.top - 9),
         note,
         Text::new(11, MUTED).aligned(HPos::Right),
     );
+}
+
+/// Names the two curves of the first arm at their ends, where there is room between them.
+fn name_the_clocks(canvas: &mut Canvas, panel: Area, y: Scale, arms: &[&ArmSummary]) {
+    let ends = arms
+        .first()
+        .map(|arm| [&arm.detection, &arm.detection_from_loss]);
+    let Some([exposed, lost]) = ends.map(|ends| ends.map(|h| y.at(seconds(h.max())))) else {
+        return;
+    };
+    if exposed - lost > 24 {
+        let label = Text::new(12, MUTED).aligned(HPos::Right);
+        canvas.text(
+            (panel.right - 6, exposed - 13),
+            "from the exposing answer",
+            label,
+        );
+        canvas.text((panel.right - 6, lost - 11), "from the loss", label);
+    }
 }
 
 /// Logarithmic where the largest value is more than thirty times the smallest.

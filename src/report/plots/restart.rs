@@ -102,9 +102,9 @@ fn cost_panel(canvas: &mut Canvas, panel: Area, cost: &Cost, arms: &[&ArmSummary
     let largest = histograms().map(Histogram::max).max().unwrap_or(0) as f64 / cost.unit;
     // Whole numbers alone have no ticks between them.
     let top = if cost.unit == 1.0 {
-        round_up(largest).max(5.0)
+        round_up(largest * 1.05).max(5.0)
     } else {
-        round_up(largest)
+        round_up(largest * 1.05)
     };
     let scale = Scale::linear(0.0, top);
     frame_x(

@@ -1,5 +1,6 @@
 //! One seed told in full: clients as lanes, calls as bars, faults as bands and ticks; one panel for each arm.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use plotters::style::text_anchor::HPos;
@@ -13,10 +14,13 @@ use crate::experiment::results::rows::{CallRow, DesyncRow, FaultRow};
 use crate::world::time::SimTime;
 
 /// Lanes of a panel at most; clients that met trouble come first.
-const LANES: usize = 24;
+const LANES: usize = 16;
 /// Height of a call's bar, and of the row that it lies in.
 const BAR: i32 = 8;
 const ROW: i32 = 12;
+/// Room above a lane's bars for what happened to the client, and below for what it decided.
+const ABOVE: i32 = 11;
+const UNDER: i32 = 10;
 /// Rows of a lane at most: calls of one client may overlap.
 const ROWS: usize = 4;
 const HEADING: i32 = 24;
@@ -34,8 +38,8 @@ pub fn timeline(
     title: &str,
     command: &str,
 ) -> String {
-    let panels = panels(calls, faults, desyncs);
-    let hidden = panels.iter().map(|p| p.hidden).max().unwrap_or(0);
+    let mut panels = panels(calls, faults, desyncs);
+    let hidden = keep_the_troubled(&mut panels);
     let subtitle = match hidden {
         0 => "one lane for each client; time is simulated".to_owned(),
         n => format!(
@@ -67,7 +71,6 @@ struct Panel<'a> {
     arm: &'a str,
     lanes: Vec<Lane<'a>>,
     faults: Vec<&'a FaultRow>,
-    hidden: usize,
     hung: usize,
     calls: usize,
     end_s: f64,
@@ -113,6 +116,26 @@ fn panels<'a>(
     arms.into_iter().map(panel).collect()
 }
 
+/// Keeps the lanes of the [`LANES`] clients that met the most trouble under any arm, the same in every panel.
+/// Returns how many clients are left out.
+fn keep_the_troubled(panels: &mut [Panel]) -> usize {
+    let mut trouble: BTreeMap<u32, usize> = BTreeMap::new();
+    for lane in panels.iter().flat_map(|panel| &panel.lanes) {
+        *trouble.entry(lane.client).or_default() += lane.trouble();
+    }
+    let mut clients: Vec<(u32, usize)> = trouble.into_iter().collect();
+    clients.sort_by_key(|(client, trouble)| (Reverse(*trouble), *client));
+    let hidden: Vec<u32> = clients
+        .iter()
+        .skip(LANES)
+        .map(|(client, _)| *client)
+        .collect();
+    for panel in panels {
+        panel.lanes.retain(|lane| !hidden.contains(&lane.client));
+    }
+    hidden.len()
+}
+
 impl<'a> Panel<'a> {
     fn new(
         arm: &'a str,
@@ -150,18 +173,10 @@ impl<'a> Panel<'a> {
                 }
             }
         }
-        let mut lanes: Vec<Lane> = lanes.into_values().collect();
-        let hidden = lanes.len().saturating_sub(LANES);
-        if hidden > 0 {
-            lanes.sort_by_key(|lane| (std::cmp::Reverse(lane.trouble()), lane.client));
-            lanes.truncate(LANES);
-            lanes.sort_by_key(|lane| lane.client);
-        }
         Panel {
             arm,
-            lanes,
+            lanes: lanes.into_values().collect(),
             faults: for_all,
-            hidden,
             hung,
             calls: count,
             end_s,
@@ -286,7 +301,7 @@ impl Lane<'_> {
     }
 
     fn height(&self) -> i32 {
-        ROW * self.rows as i32 + 8
+        ABOVE + ROW * self.rows as i32 + UNDER
     }
 
     fn draw(&self, canvas: &mut Canvas, area: Area, x: Scale) {
@@ -299,7 +314,7 @@ impl Lane<'_> {
             name,
         );
         for bar in &self.bars {
-            let top = area.top + 4 + ROW * bar.row as i32 + (ROW - BAR) / 2;
+            let top = area.top + ABOVE + ROW * bar.row as i32 + (ROW - BAR) / 2;
             let left = x.at(bar.from);
             let right = x.at(bar.to).max(left + 2);
             call_bar(
@@ -333,17 +348,17 @@ impl Lane<'_> {
         for desync in &self.desyncs {
             if let Ok(at) = desync.exposed_at() {
                 canvas.marker(
-                    (x.at(at.as_secs_f64()), area.middle()),
+                    (x.at(at.as_secs_f64()), area.top + 7),
                     Marker::Diamond,
-                    5,
+                    4,
                     INK,
                 );
             }
             if let Ok(Some(at)) = desync.detected_at() {
                 canvas.marker(
-                    (x.at(at.as_secs_f64()), area.bottom - 5),
+                    (x.at(at.as_secs_f64()), area.bottom - 6),
                     Marker::Triangle,
-                    4,
+                    3,
                     INK,
                 );
             }
@@ -373,8 +388,8 @@ fn legend(canvas: &mut Canvas, left: i32, y: i32) {
     };
     for outcome in Outcome::ALL {
         call_bar(canvas, swatch(x, y), outcome);
-        canvas.text((x + 38, y), outcome.name(), label);
-        x += 38 + label.width_of(outcome.name()) + 26;
+        canvas.text((x + 42, y), outcome.name(), label);
+        x += 42 + label.width_of(outcome.name()) + 26;
     }
     let y = y + 22;
     let mut x = left;
@@ -407,7 +422,7 @@ fn legend(canvas: &mut Canvas, left: i32, y: i32) {
     ];
     for (name, sample) in marks {
         sample(canvas, x, y);
-        canvas.text((x + 38, y), name, label);
-        x += 38 + label.width_of(name) + 14;
+        canvas.text((x + 42, y), name, label);
+        x += 42 + label.width_of(name) + 14;
     }
 }
