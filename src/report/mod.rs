@@ -119,7 +119,7 @@ fn figures(folder: &ResultFolder, analysis: &Analysis) -> Result<Vec<Figure>, Re
     let mut figures = vec![
         figure(
             "hung",
-            "Share of tool calls that hung, per arm. Both arms met the same faults.",
+            "Share of tool calls that hung, per arm. Every arm met the same scheduled faults.",
             plots::hung::draw(analysis, &command),
         ),
         figure(

@@ -146,7 +146,7 @@ fn hung_runs(analysis: &Analysis) -> Markup {
         }
         div.scroll {
             table {
-                thead { tr { th scope="col" { "seed" } th scope="col" { "arm" } th scope="col" { "hung" } td.command { "watch it again" } } }
+                thead { tr { th scope="col" { "seed" } th scope="col" { "arm" } th scope="col" { "hung" } th.command scope="col" { "watch it again" } } }
                 tbody {
                     @for run in &notable.hung {
                         tr {

@@ -30,16 +30,34 @@ pub fn curve(arm: &ArmSummary, instants_us: impl IntoIterator<Item = u64>) -> Ve
     if arm.calls == 0 {
         return Vec::new();
     }
-    let share = |histogram: &Histogram<u64>, until: u64| {
-        histogram.count_between(0, until) as f64 / arm.calls as f64
-    };
+    let [ok, failed, wrong] = [&arm.completion, &arm.failure, &arm.wrong].map(Cumulative::of);
+    let share = |counts: &Cumulative, until: u64| counts.until(until) as f64 / arm.calls as f64;
     instants_us
         .into_iter()
         .map(|after_us| Ended {
             after_us,
-            ok: share(&arm.completion, after_us),
-            failed: share(&arm.failure, after_us),
-            wrong: share(&arm.wrong, after_us),
+            ok: share(&ok, after_us),
+            failed: share(&failed, after_us),
+            wrong: share(&wrong, after_us),
         })
         .collect()
+}
+
+/// How many values lie at or below each value that occurred.
+struct Cumulative(Vec<(u64, u64)>);
+
+impl Cumulative {
+    fn of(histogram: &Histogram<u64>) -> Cumulative {
+        let mut count = 0;
+        let steps = histogram.iter_recorded().map(|step| {
+            count += step.count_since_last_iteration();
+            (step.value_iterated_to(), count)
+        });
+        Cumulative(steps.collect())
+    }
+
+    fn until(&self, value: u64) -> u64 {
+        let after = self.0.partition_point(|(at, _)| *at <= value);
+        after.checked_sub(1).map_or(0, |last| self.0[last].1)
+    }
 }

@@ -1,5 +1,7 @@
 //! How calls end over time. Hung calls stay pending; none is dropped.
 
+use plotters::style::text_anchor::HPos;
+
 use super::super::axis::{Axis, Scale, Tick, frame, round_up};
 use super::super::canvas::{Area, Canvas, Point, Stroke, Text};
 use super::super::figure::Sheet;
@@ -10,10 +12,14 @@ use crate::stats::arm::ArmSummary;
 use crate::stats::completion::{Ended, curve};
 use crate::stats::number::{percent, seconds};
 
-const MAIN: i32 = 300;
+/// Height of the first panel, of each further one, and of the axis below a panel.
+const MAIN: i32 = 290;
 const SECOND: i32 = 110;
-const BELOW: i32 = 54;
-const BETWEEN: i32 = 58;
+const BELOW: i32 = 64;
+/// Room for the labels at the curves' ends.
+const LABELS: i32 = 236;
+/// A pending share that is smaller cannot be read off the first panel: it gets one with its own scale.
+const SMALL: f64 = 0.3;
 
 /// The figure. `timeout_s` is the application's call timeout, where it is known.
 pub(in super::super) fn draw(analysis: &Analysis, timeout_s: Option<f64>, command: &str) -> String {
@@ -27,183 +33,208 @@ pub(in super::super) fn draw(analysis: &Analysis, timeout_s: Option<f64>, comman
         return sheet.say("No call was made in any run.");
     }
     let x = time_scale(&arms, timeout_s);
-    let unhappy = arms
-        .iter()
-        .any(|arm| !arm.failure.is_empty() || !arm.wrong.is_empty());
-    let height = MAIN
-        + BELOW
-        + if unhappy {
-            BETWEEN - BELOW + SECOND + BELOW
-        } else {
-            0
-        };
+    let panels = panels(&arms);
+    let height = panels.iter().map(|panel| panel.height + BELOW).sum();
     sheet.draw(height, |canvas, area| {
-        let main = Area {
-            left: area.left + 72,
-            right: area.right - 236,
-            bottom: area.top + MAIN,
-            ..area
-        };
-        let success = Panel {
-            area: main,
-            x,
-            top: 1.0,
-            title: "success (% of calls)",
-            labelled: true,
-        };
-        success.draw(canvas, &arms, timeout_s, |canvas, arm, look, scales| {
-            let points = curve_points(arm, main, scales, |at| at.ok);
-            canvas.line(&points, look.stroke(3));
-            if let Some(end) = points.last() {
-                canvas.marker(*end, look.marker, 4, look.color);
-            }
-        });
-        end_labels(canvas, main, &arms, Scale::linear(0.0, 1.0).up(main));
-        if unhappy {
-            let second = Area {
-                top: main.bottom + BETWEEN,
-                bottom: main.bottom + BETWEEN + SECOND,
-                ..main
+        let mut top = area.top;
+        for (i, panel) in panels.iter().enumerate() {
+            let inner = Area {
+                left: area.left + 72,
+                top,
+                right: area.right - LABELS,
+                bottom: top + panel.height,
             };
-            errors_panel(canvas, second, x, &arms, timeout_s);
+            let time = Time {
+                scale: x,
+                timeout_s,
+                named: i == 0,
+            };
+            panel.draw(canvas, inner, &time, &arms);
+            if i == 0 {
+                arm_labels(canvas, inner, &arms);
+            }
+            top = inner.bottom + BELOW;
         }
     })
 }
 
-/// Failed and wrong answers, on their own scale.
-fn errors_panel(
-    canvas: &mut Canvas,
-    area: Area,
-    x: Scale,
-    arms: &[&ArmSummary],
+/// The time axis of every panel.
+struct Time {
+    scale: Scale,
     timeout_s: Option<f64>,
-) {
-    let final_shares = arms.iter().flat_map(|arm| {
-        let end = last(arm);
-        [end.failed, end.wrong]
-    });
-    let top = (round_up(final_shares.fold(0.0, f64::max) * 100.0) / 100.0).min(1.0);
-    let panel = Panel {
-        area,
-        x,
-        top,
-        title: "failed, wrong (%)",
-        labelled: false,
-    };
-    let mut labels: Vec<(i32, String)> = Vec::new();
-    panel.draw(canvas, arms, timeout_s, |canvas, arm, look, scales| {
-        let end = last(arm);
-        type Share = fn(&Ended) -> f64;
-        let kinds: [(Share, &str, u32); 2] =
-            [(|at| at.failed, "failed", 2), (|at| at.wrong, "wrong", 4)];
-        for (share, name, width) in kinds {
-            let at_the_end = share(&end);
-            if at_the_end > 0.0 {
-                canvas.line(&curve_points(arm, area, scales, share), look.stroke(width));
-                let thickness = if width > 2 { "thick" } else { "thin" };
-                let label = format!("{} {name} ({thickness}) {}", arm.arm, percent(at_the_end));
-                labels.push((scales.1.at(at_the_end), label));
-            }
-        }
-    });
-    let wanted: Vec<i32> = labels.iter().map(|(y, _)| *y).collect();
-    for ((_, text), y) in labels.iter().zip(spread(&wanted, 16, area.bottom)) {
-        canvas.text((area.right + 10, y), text, Text::new(12, INK));
-    }
+    /// Whether the timeout's line has its name.
+    named: bool,
 }
 
-/// A panel with time below and shares at the left.
+/// One share of calls on its own scale.
 struct Panel {
-    area: Area,
-    x: Scale,
-    top: f64,
     title: &'static str,
-    /// Whether the timeout's line has its name.
-    labelled: bool,
+    height: i32,
+    /// The largest share that is shown.
+    top: f64,
+    curves: Vec<Curve>,
+}
+
+struct Curve {
+    /// What follows the arm's name in the label at the end; the first panel's curves are labelled otherwise.
+    label: Option<&'static str>,
+    width: u32,
+    share: fn(&Ended) -> f64,
+}
+
+/// Success always; what is pending where it is little; errors and wrong answers where there are any.
+fn panels(arms: &[&ArmSummary]) -> Vec<Panel> {
+    let most =
+        |share: fn(&Ended) -> f64| arms.iter().map(|arm| share(&end(arm))).fold(0.0, f64::max);
+    let room = |most: f64, factor: f64| (round_up(most * factor * 100.0) / 100.0).min(1.0);
+    let mut panels = vec![Panel {
+        title: "success (% of calls)",
+        height: MAIN,
+        top: 1.0,
+        curves: vec![Curve {
+            label: None,
+            width: 3,
+            share: |at| at.ok,
+        }],
+    }];
+    let pending = most(Ended::pending);
+    if pending > 0.0 && pending < SMALL {
+        panels.push(Panel {
+            title: "pending (%)",
+            height: SECOND,
+            top: room(pending, 2.0),
+            curves: vec![Curve {
+                label: Some("pending"),
+                width: 3,
+                share: Ended::pending,
+            }],
+        });
+    }
+    let unhappy = most(|at| at.failed.max(at.wrong));
+    if unhappy > 0.0 {
+        panels.push(Panel {
+            title: "failed, wrong (%)",
+            height: SECOND,
+            top: room(unhappy, 1.0),
+            curves: vec![
+                Curve {
+                    label: Some("failed (thin)"),
+                    width: 2,
+                    share: |at| at.failed,
+                },
+                Curve {
+                    label: Some("wrong (thick)"),
+                    width: 4,
+                    share: |at| at.wrong,
+                },
+            ],
+        });
+    }
+    panels
 }
 
 impl Panel {
-    fn draw(
-        &self,
-        canvas: &mut Canvas,
-        arms: &[&ArmSummary],
-        timeout_s: Option<f64>,
-        mut draw: impl FnMut(&mut Canvas, &ArmSummary, style::ArmStyle, (Scale, Scale)),
-    ) {
+    fn draw(&self, canvas: &mut Canvas, area: Area, time: &Time, arms: &[&ArmSummary]) {
         let y = Scale::linear(0.0, self.top);
-        let percents = Scale::linear(0.0, self.top * 100.0).ticks(5);
-        let ticks = percents.into_iter().map(|tick| Tick {
-            value: tick.value / 100.0,
-            ..tick
-        });
-        frame(
-            canvas,
-            self.area,
-            &Axis {
-                scale: self.x,
-                ticks: self.x.ticks(8),
-                title: "time since the start of the call (s)",
-            },
-            &Axis {
-                scale: y,
-                ticks: ticks.collect(),
-                title: self.title,
-            },
-        );
-        let scales = (self.x.across(self.area), y.up(self.area));
-        if let Some(timeout_s) = timeout_s {
-            let at = scales.0.at(timeout_s);
-            let line = Stroke {
-                color: MUTED,
-                width: 1,
-                dashes: &[3.0, 3.0],
-            };
-            canvas.line(&[(at, self.area.top), (at, self.area.bottom)], line);
+        let percents =
+            Scale::linear(0.0, self.top * 100.0).ticks(if self.height == MAIN { 5 } else { 3 });
+        let x_axis = Axis {
+            scale: time.scale,
+            ticks: time.scale.ticks(8),
+            title: "time since the start of the call (s)",
+        };
+        let y_axis = Axis {
+            scale: y,
+            ticks: percents
+                .into_iter()
+                .map(|tick| Tick {
+                    value: tick.value / 100.0,
+                    ..tick
+                })
+                .collect(),
+            title: self.title,
+        };
+        frame(canvas, area, &x_axis, &y_axis);
+        let (x, y) = (time.scale.across(area), y.up(area));
+        if let Some(timeout_s) = time.timeout_s {
+            timeout_line(canvas, area, x.at(timeout_s), time.named);
         }
+        let mut labels: Vec<(i32, String)> = Vec::new();
         for arm in arms {
-            draw(canvas, arm, style::arm(arm.arm), scales);
+            let look = style::arm(arm.arm);
+            for drawn in &self.curves {
+                let last = (drawn.share)(&end(arm));
+                let points = steps(arm, area, x, y, self.top, drawn.share);
+                match drawn.label {
+                    // Nothing failed, nothing wrong: no line along the axis.
+                    Some(label) if last > 0.0 => {
+                        labels.push((y.at(last), format!("{} {label} {}", arm.arm, percent(last))));
+                    }
+                    Some("pending") | None => {}
+                    Some(_) => continue,
+                }
+                canvas.line(&points, look.stroke(drawn.width));
+                if let Some(last) = points.last() {
+                    canvas.marker(*last, look.marker, 4, look.color);
+                }
+            }
         }
-        if let Some(timeout_s) = timeout_s.filter(|_| self.labelled) {
-            let at = scales.0.at(timeout_s);
-            let label = Text::new(12, MUTED).aligned(plotters::style::text_anchor::HPos::Center);
-            canvas.text((at, self.area.top - 9), "call timeout", label);
+        let wanted: Vec<i32> = labels.iter().map(|(y, _)| *y).collect();
+        for ((_, text), y) in labels.iter().zip(spread(&wanted, 16, area.bottom)) {
+            canvas.text((area.right + 12, y), text, Text::new(12, INK));
         }
     }
 }
 
-/// Every arm's shares at the end, beside the end of its curve.
-fn end_labels(canvas: &mut Canvas, area: Area, arms: &[&ArmSummary], y: Scale) {
-    let wanted: Vec<i32> = arms.iter().map(|arm| y.at(last(arm).ok)).collect();
-    for (arm, y) in arms.iter().zip(spread(&wanted, 50, area.bottom - 30)) {
-        let end = last(arm);
-        let look = style::arm(arm.arm);
-        look.sample(canvas, area.right + 10, y);
-        canvas.text(
-            (area.right + 52, y),
-            arm.arm.name(),
-            Text::new(13, INK).bold(),
-        );
-        let text = format!("success {}", percent(end.ok));
-        canvas.text((area.right + 52, y + 17), &text, Text::new(12, INK));
-        let text = format!("pending {}", percent(end.pending()));
-        canvas.text((area.right + 52, y + 32), &text, Text::new(12, INK));
+fn timeout_line(canvas: &mut Canvas, area: Area, x: i32, named: bool) {
+    let line = Stroke {
+        color: MUTED,
+        width: 1,
+        dashes: &[3.0, 3.0],
+    };
+    canvas.line(&[(x, area.top), (x, area.bottom)], line);
+    if named {
+        let label = Text::new(12, MUTED).aligned(HPos::Center);
+        canvas.text((x, area.top - 11), "call timeout", label);
     }
 }
 
-fn last(arm: &ArmSummary) -> Ended {
+/// Every arm's shares at the end, beside the end of its curve in the first panel.
+fn arm_labels(canvas: &mut Canvas, area: Area, arms: &[&ArmSummary]) {
+    let y = Scale::linear(0.0, 1.0).up(area);
+    let wanted: Vec<i32> = arms.iter().map(|arm| y.at(end(arm).ok)).collect();
+    for (arm, y) in arms.iter().zip(spread(&wanted, 54, area.bottom - 32)) {
+        let end = end(arm);
+        let left = area.right + 56;
+        style::arm(arm.arm).sample(canvas, area.right + 12, y);
+        canvas.text((left, y), arm.arm.name(), Text::new(13, INK).bold());
+        let shares = [("success", end.ok), ("pending", end.pending())];
+        for (i, (name, share)) in shares.into_iter().enumerate() {
+            let text = format!("{name} {}", percent(share));
+            canvas.text((left, y + 17 + 16 * i as i32), &text, Text::new(12, INK));
+        }
+    }
+}
+
+fn end(arm: &ArmSummary) -> Ended {
     curve(arm, [u64::MAX])[0]
 }
 
-/// A step for each pixel across the panel.
-fn curve_points(
+/// A step for each pixel across the panel, from where the share is low enough to be shown.
+fn steps(
     arm: &ArmSummary,
     area: Area,
-    (x, y): (Scale, Scale),
-    share: impl Fn(&Ended) -> f64,
+    x: Scale,
+    y: Scale,
+    top: f64,
+    share: fn(&Ended) -> f64,
 ) -> Vec<Point> {
     let instants = (area.left..=area.right).map(|pixel| (x.value_at(pixel) * 1e6).round() as u64);
+    let shown = (area.left..)
+        .zip(curve(arm, instants))
+        .skip_while(|(_, ended)| share(ended) > top + 1e-9);
     let mut points: Vec<Point> = Vec::new();
-    for (pixel, ended) in (area.left..).zip(curve(arm, instants)) {
+    for (pixel, ended) in shown {
         let height = y.at(share(&ended));
         match points.as_mut_slice() {
             // A level run is one line however long it is.

@@ -7,7 +7,7 @@ use plotters::style::text_anchor::HPos;
 use super::super::axis::{Axis, Scale, frame_x, round_up};
 use super::super::canvas::{Area, Canvas, Text};
 use super::super::figure::{MARGIN, Sheet, WIDTH};
-use super::super::style::{self, INK};
+use super::super::style::{self, INK, PAPER};
 use crate::experiment::results::fields::Outcome;
 use crate::stats::Analysis;
 use crate::stats::arm::{ArmSummary, HUNG_BINS};
@@ -105,6 +105,13 @@ fn bar(canvas: &mut Canvas, panel: Area, top: i32, x: Scale, arm: &ArmSummary) {
         0 => format!("none of {calls} calls"),
         _ => format!("{} of {calls} ({})", grouped(hung), percent(share)),
     };
+    let plate = Area {
+        left: bar.right + 6,
+        top: bar.middle() - 10,
+        right: bar.right + 14 + text.width_of(&numbers),
+        bottom: bar.middle() + 10,
+    };
+    canvas.fill(plate, PAPER);
     canvas.text((bar.right + 10, bar.middle()), &numbers, text);
 }
 

@@ -313,21 +313,6 @@ impl Lane<'_> {
             &format!("client {}", self.client),
             name,
         );
-        for bar in &self.bars {
-            let top = area.top + ABOVE + ROW * bar.row as i32 + (ROW - BAR) / 2;
-            let left = x.at(bar.from);
-            let right = x.at(bar.to).max(left + 2);
-            call_bar(
-                canvas,
-                Area {
-                    left,
-                    top,
-                    right,
-                    bottom: top + BAR,
-                },
-                bar.outcome,
-            );
-        }
         for fault in &self.faults {
             if let Ok((from, to)) = fault.span() {
                 let (left, right) = (x.at(from.as_secs_f64()), x.at(to.as_secs_f64()));
@@ -344,6 +329,21 @@ impl Lane<'_> {
                 }
                 fault_tick(canvas, left, area);
             }
+        }
+        for bar in &self.bars {
+            let top = area.top + ABOVE + ROW * bar.row as i32 + (ROW - BAR) / 2;
+            let left = x.at(bar.from);
+            let right = x.at(bar.to).max(left + 2);
+            call_bar(
+                canvas,
+                Area {
+                    left,
+                    top,
+                    right,
+                    bottom: top + BAR,
+                },
+                bar.outcome,
+            );
         }
         for desync in &self.desyncs {
             if let Ok(at) = desync.exposed_at() {
