@@ -58,9 +58,13 @@ impl Sheet<'_> {
 
     /// A sheet that says why there is nothing to draw.
     pub(super) fn say(&self, sentence: &str) -> String {
+        let sheet = Sheet {
+            subtitle: "",
+            ..*self
+        };
         let style = Text::new(14, INK);
         let lines = wrap(sentence, style);
-        self.draw(lines.len() as i32 * 20 + 20, |canvas, area| {
+        sheet.draw(lines.len() as i32 * 20 + 20, |canvas, area| {
             for (i, text) in lines.iter().enumerate() {
                 canvas.text((area.left, area.top + 14 + i as i32 * 20), text, style);
             }

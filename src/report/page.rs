@@ -69,7 +69,7 @@ fn compared(experiment: &Experiment) -> Markup {
                 strong { (arm.name()) } ": " (arm.summary())
             } }
             dt { "Seeds" }
-            dd { (seeds.start) ".." (seeds.end) ", the same faults for every arm of a seed" }
+            dd { (seeds.start) ".." (seeds.end) ", the same scheduled faults for every arm of a seed" }
             @if let Some(clients) = setting("topology.clients") {
                 dt { "Clients" }
                 dd { (clients) " in each run" }

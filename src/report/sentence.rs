@@ -17,12 +17,16 @@ pub(super) fn answer(analysis: &Analysis) -> String {
             .to_owned();
     }
     let found: Vec<String> = arms.iter().map(|arm| outcome(arm)).collect();
-    let mut sentence = format!("Over {}, {}", seeds(analysis), listed(&found));
-    if let Some(price) = analysis.arm(Arm::Validating).and_then(price) {
-        sentence.push_str(&price);
-    }
-    sentence.push('.');
-    sentence
+    let found = match found.as_slice() {
+        [one, other] => format!("{one}, while {other}"),
+        any => any.join("; "),
+    };
+    let price = analysis.arm(Arm::Validating).and_then(price);
+    format!(
+        "Over {}, {found}{}.",
+        seeds(analysis),
+        price.unwrap_or_default()
+    )
 }
 
 fn outcome(arm: &ArmSummary) -> String {
@@ -47,15 +51,15 @@ fn price(arm: &ArmSummary) -> Option<String> {
     if arm.restarts == 0 {
         return None;
     }
-    let noticed = match arm.detection.is_empty() {
+    let latency = match arm.detection.is_empty() {
         true => String::new(),
-        false => format!(
-            ", which followed a desync after {} at the median",
-            duration(arm.detection.value_at_quantile(0.5))
-        ),
+        false => {
+            let median = arm.detection.value_at_quantile(0.5);
+            format!(", its median detection latency {}", duration(median))
+        }
     };
     Some(format!(
-        "; validating cost {}{noticed}, {} and {}",
+        "; the price of validating was {}, {} and {}{latency}",
         count(arm.restarts, "restart"),
         count(arm.duplicate_executions, "repeated tool execution"),
         count(arm.false_alarms, "false alarm"),
@@ -77,13 +81,5 @@ pub(super) fn count(number: u64, thing: &str) -> String {
         0 => format!("no {thing}s"),
         1 => format!("1 {thing}"),
         n => format!("{} {thing}s", grouped(n)),
-    }
-}
-
-fn listed(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [one] => one.clone(),
-        [many @ .., last] => format!("{} and {last}", many.join(", ")),
     }
 }

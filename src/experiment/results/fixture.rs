@@ -188,6 +188,19 @@ impl Made {
         run.resumes += 1;
         run.requests += 3;
         run.bytes += 4_000 + u64::from(number % 17) * 100;
+        if number.is_multiple_of(4) {
+            result.faults.push(FaultRow {
+                point,
+                seed,
+                arm: arm.name().to_owned(),
+                client: Some(client),
+                fault: "idle-timeout".to_owned(),
+                origin: "emergent".to_owned(),
+                from_s: seconds(start + lasts + 20_000_000),
+                to_s: seconds(start + lasts + 20_000_000),
+                took_effect: true,
+            });
+        }
         if recycled {
             run.vacuous = false;
             run.desyncs += 1;

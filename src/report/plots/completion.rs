@@ -160,7 +160,7 @@ impl Panel {
             timeout_line(canvas, area, x.at(timeout_s), time.named);
         }
         let mut labels: Vec<(i32, String)> = Vec::new();
-        for arm in arms {
+        for arm in solid_first(arms) {
             let look = style::arm(arm.arm);
             for drawn in &self.curves {
                 let last = (drawn.share)(&end(arm));
@@ -184,6 +184,13 @@ impl Panel {
             canvas.text((area.right + 12, y), text, Text::new(12, INK));
         }
     }
+}
+
+/// Where curves lie on each other, the dashes of one show the other between them.
+fn solid_first<'a>(arms: &[&'a ArmSummary]) -> Vec<&'a ArmSummary> {
+    let mut arms = arms.to_vec();
+    arms.sort_by_key(|arm| !style::arm(arm.arm).dashes.is_empty());
+    arms
 }
 
 fn timeout_line(canvas: &mut Canvas, area: Area, x: i32, named: bool) {
@@ -230,10 +237,14 @@ fn steps(
     share: fn(&Ended) -> f64,
 ) -> Vec<Point> {
     let instants = (area.left..=area.right).map(|pixel| (x.value_at(pixel) * 1e6).round() as u64);
-    let shown = (area.left..)
+    let mut shown = (area.left..)
         .zip(curve(arm, instants))
-        .skip_while(|(_, ended)| share(ended) > top + 1e-9);
+        .skip_while(|(_, ended)| share(ended) > top + 1e-9)
+        .peekable();
     let mut points: Vec<Point> = Vec::new();
+    if let Some((pixel, _)) = shown.peek().filter(|(pixel, _)| *pixel > area.left) {
+        points.push((*pixel, area.top));
+    }
     for (pixel, ended) in shown {
         let height = y.at(share(&ended));
         match points.as_mut_slice() {

@@ -23,6 +23,8 @@ const ABOVE: i32 = 11;
 const UNDER: i32 = 10;
 /// Rows of a lane at most: calls of one client may overlap.
 const ROWS: usize = 4;
+/// The origin of faults that follow from settings.
+const EMERGENT: &str = "emergent";
 const HEADING: i32 = 24;
 const BANDS: i32 = 18;
 const BELOW: i32 = 56;
@@ -73,6 +75,8 @@ struct Panel<'a> {
     faults: Vec<&'a FaultRow>,
     hung: usize,
     calls: usize,
+    /// How many faults of each name took effect, at all clients.
+    struck: BTreeMap<&'a str, usize>,
     end_s: f64,
 }
 
@@ -163,7 +167,9 @@ impl<'a> Panel<'a> {
             }
         }
         let mut for_all = Vec::new();
+        let mut struck: BTreeMap<&str, usize> = BTreeMap::new();
         for fault in faults {
+            *struck.entry(&fault.fault).or_default() += 1;
             match fault.client {
                 None => for_all.push(fault),
                 Some(client) => {
@@ -179,6 +185,7 @@ impl<'a> Panel<'a> {
             faults: for_all,
             hung,
             calls: count,
+            struck,
             end_s,
         }
     }
@@ -199,10 +206,14 @@ impl<'a> Panel<'a> {
             bottom: area.top + HEADING + BANDS + self.lanes_height(),
         };
         let heading = format!("{}: {} of {} calls hung", self.arm, self.hung, self.calls);
+        let bold = Text::new(14, INK).bold();
+        canvas.text((area.left, area.top + 10), &heading, bold);
+        let left = area.left + bold.width_of(&heading) + 16;
+        let note = Text::new(12, MUTED);
         canvas.text(
-            (area.left, area.top + 10),
-            &heading,
-            Text::new(14, INK).bold(),
+            (left, area.top + 10),
+            &self.faults_in_words(area.right - left, note),
+            note,
         );
         self.draw_bands(canvas, body, x.across(body));
         frame_x(
@@ -227,6 +238,23 @@ impl<'a> Panel<'a> {
             );
             top += lane.height();
         }
+    }
+
+    /// The faults that took effect, as many as fit.
+    fn faults_in_words(&self, width: i32, style: Text) -> String {
+        let mut words = String::new();
+        for (name, count) in &self.struck {
+            let one = match words.as_str() {
+                "" => format!("faults: {name} × {count}"),
+                _ => format!(", {name} × {count}"),
+            };
+            if style.width_of(&words) + style.width_of(&one) > width {
+                words.push_str(", …");
+                break;
+            }
+            words.push_str(&one);
+        }
+        words
     }
 
     /// Faults that hit every client: a band over all lanes, its name above.
@@ -327,7 +355,11 @@ impl Lane<'_> {
                         0.35,
                     );
                 }
-                fault_tick(canvas, left, area);
+                if fault.origin == EMERGENT {
+                    emergent_tick(canvas, left, area);
+                } else {
+                    fault_tick(canvas, left, area);
+                }
             }
         }
         for bar in &self.bars {
@@ -376,6 +408,12 @@ fn fault_tick(canvas: &mut Canvas, x: i32, area: Area) {
     }
 }
 
+/// An instant at which a setting bit: a short line at the lane's foot, for there may be many.
+fn emergent_tick(canvas: &mut Canvas, x: i32, area: Area) {
+    let line = [(x, area.bottom - UNDER + 2), (x, area.bottom)];
+    canvas.line(&line, Stroke::solid(MUTED, 2));
+}
+
 /// What the bars and marks mean, in two rows.
 fn legend(canvas: &mut Canvas, left: i32, y: i32) {
     let label = Text::new(12, INK);
@@ -394,14 +432,14 @@ fn legend(canvas: &mut Canvas, left: i32, y: i32) {
     let y = y + 22;
     let mut x = left;
     type Sample = fn(&mut Canvas, i32, i32);
-    let marks: [(&str, Sample); 4] = [
-        ("resumed out of step (desync)", |c, x, y| {
+    let marks: [(&str, Sample); 5] = [
+        ("desync", |c, x, y| {
             c.marker((x + 15, y), Marker::Diamond, 5, INK)
         }),
-        ("decided: session lost", |c, x, y| {
+        ("session declared lost", |c, x, y| {
             c.marker((x + 15, y), Marker::Triangle, 4, INK)
         }),
-        ("fault at one client", |c, x, y| {
+        ("scheduled fault", |c, x, y| {
             let area = Area {
                 left: x,
                 top: y - 8,
@@ -410,7 +448,16 @@ fn legend(canvas: &mut Canvas, left: i32, y: i32) {
             };
             fault_tick(c, x + 15, area);
         }),
-        ("fault for all", |c, x, y| {
+        ("emergent fault", |c, x, y| {
+            let area = Area {
+                left: x,
+                top: y - 8,
+                right: x + 30,
+                bottom: y + 4,
+            };
+            emergent_tick(c, x + 15, area);
+        }),
+        ("fault for all clients", |c, x, y| {
             let area = Area {
                 left: x,
                 top: y - 7,
