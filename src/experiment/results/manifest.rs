@@ -1,0 +1,205 @@
+//! `manifest.json`: what was run, and on which build.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::FORMAT;
+use crate::experiment::scenario::SeedRange;
+use crate::mcp::client::settings::Arm;
+
+/// The file. It holds nothing that differs between two executions of the same binary on the same arguments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The folder format's version.
+    pub format: u32,
+    /// Who ran it.
+    pub build: Build,
+    /// What was run.
+    pub experiment: Experiment,
+    /// The runs that the folder holds: points × seeds × arms, fewer where it was interrupted.
+    pub runs: u64,
+    /// SHA-256 over the runs' digests in their order, each followed by a line feed; in hexadecimal.
+    pub digest: String,
+    /// Whether the sweep was stopped before its end.
+    pub interrupted: bool,
+}
+
+/// The binary. Nothing in it is looked up here: the command line passes what its build recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Build {
+    /// The tool's version.
+    pub version: String,
+    /// The git commit that it was built from, or `unknown`.
+    pub git_commit: String,
+    /// The compiler that built it.
+    pub rustc: String,
+    /// SHA-256 of the lock file that it was built with, in hexadecimal.
+    pub cargo_lock_sha256: String,
+}
+
+/// What was run: with the build, everything that the folder's content depends on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// The scenario.
+    pub scenario: ScenarioText,
+    /// The command line behind the binary's name, without `--jobs` and `--out`, which change no result.
+    pub arguments: Vec<String>,
+    /// The seeds, `A..B` without B.
+    pub seeds: SeedRange,
+    /// The number of points of the scenario's grid; 1 where it has none.
+    pub points: u32,
+    /// The arms, in the order of tables and plots.
+    pub arms: Vec<Arm>,
+}
+
+/// A scenario file as it was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScenarioText {
+    /// The scenario's name.
+    pub name: String,
+    /// SHA-256 of the text, in hexadecimal.
+    pub sha256: String,
+    /// The file's text.
+    pub text: String,
+}
+
+impl ScenarioText {
+    /// A scenario's name and text, with the text's digest.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> ScenarioText {
+        let text = text.into();
+        ScenarioText {
+            name: name.into(),
+            sha256: hexadecimal(Sha256::digest(&text)),
+            text,
+        }
+    }
+}
+
+impl Manifest {
+    /// The manifest of a folder that holds no run yet.
+    pub fn new(build: Build, experiment: Experiment) -> Manifest {
+        Manifest {
+            format: FORMAT,
+            build,
+            experiment,
+            runs: 0,
+            digest: RunsDigest::default().finish(),
+            interrupted: false,
+        }
+    }
+}
+
+impl Experiment {
+    /// The command that produces this folder again.
+    pub fn command(&self) -> String {
+        let mut command = String::from("desync-sim");
+        for argument in &self.arguments {
+            let _ = write!(command, " {}", quoted(argument));
+        }
+        let named = |a: &String| a == "--seeds" || a.starts_with("--seeds=");
+        if !self.arguments.iter().any(named) {
+            let _ = write!(
+                command,
+                " --seeds {}..{}",
+                self.seeds.0.start, self.seeds.0.end
+            );
+        }
+        command
+    }
+
+    /// The command that shows one run of this folder again.
+    pub fn replay_command(&self, seed: u64, arm: Arm) -> String {
+        let mut command = format!(
+            "desync-sim replay {} --seed {seed} --arm {arm}",
+            quoted(self.named_scenario())
+        );
+        for pair in self.overrides() {
+            let _ = write!(command, " --set {}", quoted(pair));
+        }
+        command
+    }
+
+    /// The `key=value` pairs given with `--set`, in their order.
+    pub fn overrides(&self) -> impl Iterator<Item = &str> {
+        self.arguments
+            .iter()
+            .enumerate()
+            .filter_map(|(i, argument)| {
+                if argument == "--set" {
+                    self.arguments.get(i + 1).map(String::as_str)
+                } else {
+                    argument.strip_prefix("--set=")
+                }
+            })
+    }
+
+    /// The scenario as the command line named it: a name or a path.
+    fn named_scenario(&self) -> &str {
+        match self.arguments.as_slice() {
+            [run, scenario, ..] if run == "run" && !scenario.starts_with('-') => scenario,
+            _ => &self.scenario.name,
+        }
+    }
+
+    /// A setting's value: the last `--set` of its key, or else what the scenario file says.
+    pub fn setting(&self, key: &str) -> Option<toml::Value> {
+        let overridden = self
+            .overrides()
+            .filter_map(|pair| pair.split_once('='))
+            .filter(|(name, _)| *name == key)
+            .last();
+        if let Some((_, value)) = overridden {
+            return Some(
+                value
+                    .parse()
+                    .unwrap_or_else(|_| toml::Value::String(value.to_owned())),
+            );
+        }
+        let table: toml::Table = self.scenario.text.parse().ok()?;
+        let mut value = &toml::Value::Table(table);
+        for part in key.split('.') {
+            value = value.get(part)?;
+        }
+        Some(value.clone())
+    }
+}
+
+/// A digest over the digests of runs, in their order.
+#[derive(Clone, Default)]
+pub(super) struct RunsDigest(Sha256);
+
+impl RunsDigest {
+    /// Takes the next run's digest.
+    pub(super) fn push(&mut self, digest: &str) {
+        self.0.update(digest);
+        self.0.update(b"\n");
+    }
+
+    /// The digest over all of them.
+    pub(super) fn finish(self) -> String {
+        hexadecimal(self.0.finalize())
+    }
+}
+
+fn hexadecimal(bytes: impl AsRef<[u8]>) -> String {
+    bytes.as_ref().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// A word as a POSIX shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
