@@ -59,7 +59,7 @@ fn compared(experiment: &Experiment) -> Markup {
         toml::Value::String(text) => Some(text),
         other => Some(other.to_string()),
     };
-    let seeds = &experiment.seeds.0;
+    let seeds = experiment.seeds.iter();
     html! {
         @if let Some(summary) = setting("summary") { p { (summary) } }
         dl {

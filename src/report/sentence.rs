@@ -67,8 +67,7 @@ fn price(arm: &ArmSummary) -> Option<String> {
 }
 
 fn seeds(analysis: &Analysis) -> String {
-    let seeds = &analysis.manifest.experiment.seeds.0;
-    let planned = seeds.end.saturating_sub(seeds.start);
+    let planned = analysis.manifest.experiment.seeds.len();
     let points = u64::from(analysis.manifest.experiment.points);
     match points {
         0 | 1 => count(planned, "seed"),

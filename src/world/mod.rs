@@ -5,5 +5,6 @@ pub mod fault;
 pub mod gateway;
 pub mod links;
 pub mod net;
+pub mod network;
 pub mod schedule;
 pub mod time;

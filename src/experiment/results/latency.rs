@@ -2,6 +2,8 @@
 
 use hdrhistogram::Histogram;
 
+use crate::observe::measure::Measures;
+
 /// A latency with a histogram of its own, in microseconds of simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Latency {
@@ -42,6 +44,18 @@ pub struct Latencies([Histogram<u64>; Latency::ALL.len()]);
 impl Default for Latencies {
     fn default() -> Latencies {
         Latencies(Latency::ALL.map(|_| histogram()))
+    }
+}
+
+impl From<Measures> for Latencies {
+    fn from(measures: Measures) -> Latencies {
+        // In the order of `Latency::ALL`.
+        Latencies([
+            measures.completion,
+            measures.detection_from_exposure,
+            measures.detection_from_loss,
+            measures.restart,
+        ])
     }
 }
 

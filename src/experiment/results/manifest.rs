@@ -104,11 +104,7 @@ impl Experiment {
         }
         let named = |a: &String| a == "--seeds" || a.starts_with("--seeds=");
         if !self.arguments.iter().any(named) {
-            let _ = write!(
-                command,
-                " --seeds {}..{}",
-                self.seeds.0.start, self.seeds.0.end
-            );
+            let _ = write!(command, " --seeds {}", self.seeds);
         }
         command
     }

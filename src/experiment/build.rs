@@ -1,0 +1,15 @@
+//! What is known of this build: the manifest of every result names it.
+
+use sha2::{Digest, Sha256};
+
+use super::results::manifest::Build;
+
+/// This build.
+pub fn this_build() -> Build {
+    Build {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        git_commit: env!("DESYNC_SIM_COMMIT").to_owned(),
+        rustc: env!("DESYNC_SIM_RUSTC").to_owned(),
+        cargo_lock_sha256: Sha256::digest(include_bytes!("../../Cargo.lock")).iter().map(|byte| format!("{byte:02x}")).collect(),
+    }
+}

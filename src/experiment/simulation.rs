@@ -1,0 +1,140 @@
+//! One run: the hosts of a scenario put together on the simulated network and driven to the horizon.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::experiment::scenario::Settings;
+use crate::mcp::client::Client;
+use crate::mcp::client::policy::Policy;
+use crate::mcp::client::settings::Arm;
+use crate::mcp::client::workload::Workload;
+use crate::mcp::server::Server;
+use crate::mcp::server::fleet::Fleet;
+use crate::observe::event::Event;
+use crate::observe::witness::{Sink, Witness};
+use crate::world::draw::{Draws, Purpose};
+use crate::world::gateway::Gateway;
+use crate::world::links::Links;
+use crate::world::net::{CountedDial, Hosts, TurmoilBind, TurmoilDial, sim_now};
+use crate::world::network::{Network, NetworkFailed};
+use crate::world::schedule::Schedule;
+
+/// The port that the gateway and the servers listen on.
+const PORT: u16 = 80;
+
+/// Between two looks at the stop flag, in steps of the network.
+const STEPS_BETWEEN_LOOKS: u64 = 1024;
+
+/// Everything that a run depends on.
+#[derive(Clone, Copy)]
+pub struct RunSpec<'a> {
+    /// The scenario's name: with the seed it makes the key of the random streams.
+    pub name: &'a str,
+    /// What is simulated.
+    pub settings: &'a Settings,
+    /// The seed.
+    pub seed: u64,
+    /// The client policy.
+    pub arm: Arm,
+    /// What strikes when.
+    pub schedule: &'a Schedule,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It reached the horizon.
+    Horizon,
+    /// The stop flag was set.
+    Stopped,
+}
+
+/// Simulates one run into `sink`, from its start to its horizon or until `stop` is set.
+pub fn simulate(spec: &RunSpec<'_>, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBool) -> Result<Ending, NetworkFailed> {
+    let settings = spec.settings;
+    let topology = &settings.topology;
+    let draws = Draws::new(spec.name, spec.seed);
+    let horizon = settings.horizon_s.get();
+    let witness = |host: &str| Witness::new(host, sim_now, sink.clone());
+
+    let hosts = Hosts::new(topology.sites, topology.servers);
+    let mut network = Network::new(settings.tick_s, settings.horizon_s, &draws);
+
+    let fleet = Rc::new(Fleet::new(topology.servers));
+    let server_settings = Rc::new(settings.server.clone());
+    for (number, name) in (0..).zip(&hosts.servers) {
+        let server = Server::new(
+            number,
+            server_settings.clone(),
+            settings.tool,
+            draws.clone(),
+            witness(name),
+            fleet.clone(),
+        );
+        let faults = spec.schedule.faults.clone();
+        network.host(name, move || server.clone().run(TurmoilBind::new(PORT), faults.clone()));
+    }
+
+    let upstreams: Vec<TurmoilDial> = hosts.servers.iter().map(|name| TurmoilDial::new(name, PORT)).collect();
+    let gateway = Gateway::new(settings.gateway.clone(), upstreams, witness(&hosts.gateway));
+    {
+        let faults = spec.schedule.faults.clone();
+        network.host(&hosts.gateway, move || gateway.clone().run(TurmoilBind::new(PORT), faults.clone()));
+    }
+
+    let client_settings = Rc::new(settings.client.clone());
+    let mut clients = Vec::new();
+    for (site, name) in (0u32..).zip(&hosts.sites) {
+        let witness = witness(name);
+        let mut crew = Vec::new();
+        for number in (site..topology.clients).step_by(topology.sites as usize) {
+            let traffic = Rc::new(Cell::new(0));
+            let client = Client::new(
+                number,
+                Policy::new(spec.arm, &settings.client, settings.server.id_grammar),
+                client_settings.clone(),
+                CountedDial::new(TurmoilDial::new(&hosts.gateway, PORT), traffic.clone()),
+                traffic,
+                draws.stream(Purpose::RetryJitter, u64::from(number)),
+                witness.clone(),
+            );
+            let workload = Workload::draw(number, &settings.client, horizon, settings.drain().get(), &draws);
+            crew.push((client.clone(), workload));
+            clients.push((name.as_str(), client));
+        }
+        network.host(name, move || {
+            let crew = crew.clone();
+            async move {
+                for (client, workload) in crew {
+                    tokio::task::spawn_local(client.run(workload));
+                }
+                std::future::pending().await
+            }
+        });
+    }
+
+    let mut links = Links::new(
+        hosts.clone(),
+        topology.latency_s,
+        topology.latency_epoch_s,
+        &draws,
+        &spec.schedule.faults,
+        sink.clone(),
+    );
+    let mut steps: u64 = 0;
+    while network.elapsed() < horizon {
+        network.step(&mut links)?;
+        steps += 1;
+        if steps.is_multiple_of(STEPS_BETWEEN_LOOKS) && stop.load(Ordering::Relaxed) {
+            return Ok(Ending::Stopped);
+        }
+    }
+    let mut sink = sink.borrow_mut();
+    let end = horizon.into();
+    for (host, client) in clients {
+        sink.record(end, host, client.done());
+    }
+    sink.record(end, "world", Event::Horizon);
+    Ok(Ending::Horizon)
+}
