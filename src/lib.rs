@@ -11,6 +11,7 @@
 //! - [`observe`]: what happened (the event log) and what it meant (the oracle).
 //! - [`experiment`]: scenario files, one run, sweeps over seeds and arms, result files.
 //! - [`stats`] and [`report`]: analysis and presentation of stored results.
+//! - [`document`]: files that people write, read so that every problem has its file, line and key.
 //! - [`cli`]: the commands.
 
 #[cfg(not(tokio_unstable))]
@@ -22,6 +23,7 @@ compile_error!(
 
 pub mod cli;
 pub mod cursor;
+pub mod document;
 pub mod experiment;
 pub mod mcp;
 pub mod observe;

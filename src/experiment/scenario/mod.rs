@@ -1,6 +1,12 @@
 //! A scenario file: one experiment as data.
 
-use std::ops::Range;
+mod load;
+mod seeds;
+mod thresholds;
+mod validate;
+
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,15 +14,20 @@ use crate::mcp::client::settings::{Arm, ClientSettings};
 use crate::mcp::server::settings::{ServerSettings, ToolSettings};
 use crate::world::draw::Span;
 use crate::world::gateway::settings::GatewaySettings;
+use crate::world::schedule::Extent;
 use crate::world::schedule::settings::FaultSettings;
 use crate::world::time::Seconds;
+
+pub use crate::document::{BadOverride, Override};
+pub use load::{Listed, LoadedScenario, ScenarioError, list};
+pub use seeds::{BadSeedRange, SeedRange};
+pub use thresholds::{Measure, Threshold, Totals, Violation, check};
 
 /// The version of the scenario file format that this build reads.
 pub const FORMAT: u32 = 1;
 
-/// The file as written.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// What a scenario file says, with every default filled in. [`Scenario::load`] reads and checks one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scenario {
     /// The file format's version.
     pub format: u32,
@@ -28,11 +39,11 @@ pub struct Scenario {
     pub seeds: SeedRange,
     /// The default arms.
     pub arms: Vec<Arm>,
-    /// What is simulated.
+    /// What is simulated: top-level keys and tables of the file.
     #[serde(flatten)]
     pub settings: Settings,
     /// What `run` checks afterwards.
-    #[serde(rename = "threshold", default)]
+    #[serde(rename = "threshold")]
     pub thresholds: Vec<Threshold>,
 }
 
@@ -42,10 +53,11 @@ pub struct Scenario {
 pub struct Settings {
     /// How long a run lasts.
     pub horizon_s: Seconds,
-    /// The simulated network's step: delivery of messages is rounded up to it.
+    /// The simulated network's step: delivery of messages is rounded up to it. Whole milliseconds, at most a second.
     #[serde(default = "default_tick")]
     pub tick_s: Seconds,
     /// Hosts, clients and links.
+    #[serde(default)]
     pub topology: Topology,
     /// What the gateway does by itself.
     #[serde(default)]
@@ -64,21 +76,39 @@ pub struct Settings {
     pub faults: FaultSettings,
 }
 
+/// Ten milliseconds: half the default latency, so that rounding delivery up to a tick keeps it the same.
 fn default_tick() -> Seconds {
     Seconds::from_millis(10)
+}
+
+impl Settings {
+    /// No call starts within this time of the horizon: `client.drain_s`, by default the call timeout, so that every
+    /// call has its whole timeout before the run ends.
+    pub fn drain(&self) -> Seconds {
+        self.client.drain_s.unwrap_or(self.client.call_timeout_s)
+    }
+
+    /// Whom and when a fault schedule can hit.
+    pub fn extent(&self) -> Extent {
+        Extent {
+            clients: self.topology.clients,
+            servers: self.topology.servers,
+            horizon: self.horizon_s,
+        }
+    }
 }
 
 /// Hosts, clients and links.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Topology {
-    /// Clients, spread evenly over the sites.
+    /// Clients, spread evenly over the sites; 1 to 100,000.
     pub clients: u32,
-    /// Sites: hosts on which clients run, each a fault domain.
+    /// Sites: hosts on which clients run, each a fault domain; 1 to the number of clients.
     pub sites: u32,
     /// Servers; the gateway keeps a session at the server that opened it.
     pub servers: u32,
-    /// One-way latency of every link, drawn anew every `latency_epoch_s`; whole milliseconds.
+    /// One-way latency of every link, drawn anew every `latency_epoch_s`; whole milliseconds, at least one.
     pub latency_s: Span<Seconds>,
     /// How long a link keeps one latency.
     pub latency_epoch_s: Seconds,
@@ -93,64 +123,5 @@ impl Default for Topology {
             latency_s: Span::exactly(Seconds::from_millis(20)),
             latency_epoch_s: Seconds::new(30),
         }
-    }
-}
-
-/// A half-open range of seeds, written `A..B`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SeedRange(pub Range<u64>);
-
-/// A bound on a measure of an arm over all runs of a point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Threshold {
-    /// The arm.
-    pub arm: Arm,
-    /// The measure.
-    pub measure: Measure,
-    /// The smallest accepted value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_least: Option<f64>,
-    /// The largest accepted value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at_most: Option<f64>,
-}
-
-/// A measure that a threshold can bound: shares of all calls, or counts over all runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// Share of calls `completed`.
-    CompletedShare,
-    /// Share of calls `recovered`.
-    RecoveredShare,
-    /// Share of calls `failed`.
-    FailedShare,
-    /// Share of calls `hung`.
-    HungShare,
-    /// Share of calls `wrong`.
-    WrongShare,
-    /// Number of desyncs.
-    Desyncs,
-    /// Number of false alarms.
-    FalseAlarms,
-    /// Number of desyncs without an alarm.
-    Missed,
-    /// Number of restarts.
-    Restarts,
-}
-
-impl Serialize for SeedRange {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{}..{}", self.0.start, self.0.end))
-    }
-}
-
-impl<'de> Deserialize<'de> for SeedRange {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<SeedRange, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let (a, b) = text.split_once("..").ok_or_else(|| serde::de::Error::custom("expected A..B"))?;
-        let parse = |s: &str| s.trim().parse().map_err(serde::de::Error::custom);
-        Ok(SeedRange(parse(a)?..parse(b)?))
     }
 }

@@ -1,0 +1,67 @@
+//! TOML files that people write, read so that every problem is told with its file, line and key.
+//!
+//! `toml` with derived `Deserialize` stops at the first problem, knows no `--set`, and loses positions inside
+//! flattened and internally tagged types. A [`Document`] is read section by section instead: each [`Section::take`]
+//! deserialises one value, notes what is wrong with it under its place, and goes on.
+
+mod near;
+mod overrides;
+mod places;
+mod section;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use toml::de::DeTable;
+
+pub use near::{did_you_mean, nearest};
+pub use overrides::{BadOverride, Override};
+pub use places::{Place, Problem, Problems};
+pub use section::Section;
+
+use places::Places;
+
+/// A parsed file: what it says, and what is wrong with it so far.
+#[derive(Debug)]
+pub struct Document<'t> {
+    /// The top-level table.
+    pub root: Section<'t>,
+    /// The problems found so far; more can be noted under the key they concern.
+    pub problems: Problems,
+}
+
+impl<'t> Document<'t> {
+    /// Parses `text`, called `file` in problems, and puts `overrides` in the place of what it says.
+    ///
+    /// # Errors
+    /// Where `text` is not TOML, or an override needs a table where the file has a plain value.
+    pub fn parse(
+        file: &str,
+        text: &'t str,
+        overrides: &'t [Override],
+    ) -> Result<Document<'t>, Problems> {
+        let mut problems = Problems::new(Places::new(file, text, overrides));
+        let mut table = match DeTable::parse(text) {
+            Ok(table) => table.into_inner(),
+            Err(error) => {
+                problems.note_syntax(text, &error);
+                return Err(problems);
+            }
+        };
+        for (number, one) in overrides.iter().enumerate() {
+            let span = problems.places().override_span(number);
+            if let Err(what) = one.apply(&mut table, span.clone()) {
+                problems.note_span(&span, what);
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        problems.index(&table);
+        Ok(Document {
+            root: Section::root(table),
+            problems,
+        })
+    }
+}
