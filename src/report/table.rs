@@ -1,6 +1,6 @@
 //! The comparison table for the terminal.
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use hdrhistogram::Histogram;
 
 use crate::experiment::results::fields::Outcome;
@@ -9,10 +9,14 @@ use crate::stats::arm::ArmSummary;
 use crate::stats::number::{duration, grouped, percent};
 use crate::stats::spectrum::quantile;
 
+/// A rule below the header and no other line: the rows are short.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
 /// The arms side by side: plain text without colours, at most 100 columns wide with the three arms that there are.
 pub fn table(analysis: &Analysis) -> String {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.load_style(STYLE);
     let head = analysis.arms.iter().map(|arm| arm.arm.to_string());
     table.set_header(std::iter::once(String::new()).chain(head));
     for (name, cells) in rows(analysis) {

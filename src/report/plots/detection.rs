@@ -5,6 +5,7 @@ use plotters::style::text_anchor::HPos;
 use super::super::axis::{Axis, Scale, Tick, frame, round_up};
 use super::super::canvas::{Area, Canvas, Point, Stroke, Text};
 use super::super::figure::Sheet;
+use super::super::sentence::count;
 use super::super::style::{self, INK, MUTED};
 use hdrhistogram::Histogram;
 
@@ -35,6 +36,14 @@ pub(in super::super) fn draw(analysis: &Analysis, command: &str) -> String {
             "There is no detection to show. {}",
             blind.join(" ")
         ));
+    }
+    if detecting.iter().all(|arm| arm.detection.len() < 2) {
+        // A single value has no percentiles.
+        let found: Vec<String> = detecting
+            .iter()
+            .map(|arm| detecting_sentence(arm))
+            .collect();
+        return sheet.say(&format!("{}. {}", found.join(". "), blind.join(" ")));
     }
     let legend_rows = detecting.len() + blind.len();
     let height = LEGEND * legend_rows as i32 + 8 + HEIGHT + BELOW;
@@ -69,7 +78,8 @@ fn curves(canvas: &mut Canvas, panel: Area, arms: &[&ArmSummary]) {
             .flat_map(|arm| [&arm.detection, &arm.detection_from_loss])
     };
     let most = both().map(Histogram::len).max().unwrap_or(1);
-    let x = Scale::logarithmic(1.0, (most as f64).max(10.0));
+    let last = most as f64;
+    let x = Scale::logarithmic(1.0, last);
     let y = latency_scale(both());
     let x_ticks = [
         (1.0, "0 %"),
@@ -79,7 +89,6 @@ fn curves(canvas: &mut Canvas, panel: Area, arms: &[&ArmSummary]) {
         (1e3, "99.9 %"),
         (1e4, "99.99 %"),
     ];
-    let last = (most as f64).max(10.0);
     let x_ticks = x_ticks
         .into_iter()
         .filter(|(rarity, _)| *rarity <= last)
@@ -136,7 +145,7 @@ fn curves(canvas: &mut Canvas, panel: Area, arms: &[&ArmSummary]) {
     );
 }
 
-/// Names the two curves of the first arm at their ends, where there is room between them.
+/// Names the two curves of the arm with the longest ones at their ends, where there is room between them.
 fn name_the_clocks(canvas: &mut Canvas, panel: Area, y: Scale, arms: &[&ArmSummary]) {
     let ends = arms
         .first()
@@ -176,6 +185,11 @@ fn latency_scale<'a>(histograms: impl Iterator<Item = &'a Histogram<u64>>) -> Sc
 
 fn detecting_sentence(arm: &ArmSummary) -> String {
     let detected = arm.detection.len();
+    if detected == 1 {
+        let desyncs = count(detected + arm.undetected, "desync");
+        let after = duration(arm.detection.max());
+        return format!("{} detected 1 of {desyncs}, after {after}", arm.arm);
+    }
     format!(
         "{} detected {} of {} desyncs: median {}, 99th percentile {}",
         arm.arm,

@@ -6,7 +6,7 @@ use plotters::style::text_anchor::HPos;
 use super::super::axis::{Axis, Scale, frame_x, round_up};
 use super::super::canvas::{Area, Canvas, Stroke, Text};
 use super::super::figure::{Sheet, WIDTH};
-use super::super::style::{self, INK};
+use super::super::style::{self, INK, PAPER};
 use super::legend;
 use crate::stats::Analysis;
 use crate::stats::arm::{ArmSummary, RestartCost};
@@ -84,7 +84,7 @@ pub(in super::super) fn draw(analysis: &Analysis, command: &str) -> String {
             let panel = Area {
                 left,
                 top: top + HEADING,
-                right: left + 424,
+                right: left + 344,
                 bottom: top + panel_height - BELOW,
             };
             cost_panel(canvas, panel, cost, &arms);
@@ -118,16 +118,17 @@ fn cost_panel(canvas: &mut Canvas, panel: Area, cost: &Cost, arms: &[&ArmSummary
     );
     for (i, arm) in arms.iter().enumerate() {
         let y = panel.top + ROW * i as i32 + ROW * 5 / 8;
-        strip(canvas, y, scale.across(panel), cost, arm);
+        strip(canvas, panel.right, y, scale.across(panel), cost, arm);
     }
 }
 
-fn strip(canvas: &mut Canvas, y: i32, x: Scale, cost: &Cost, arm: &ArmSummary) {
+fn strip(canvas: &mut Canvas, right: i32, y: i32, x: Scale, cost: &Cost, arm: &ArmSummary) {
     let histogram = (cost.of)(&arm.restart_cost);
     if histogram.is_empty() {
         return;
     }
     let look = style::arm(arm.arm);
+    canvas.text((right + 8, y), arm.arm.name(), Text::new(12, INK));
     let at = |value: u64| x.at(value as f64 / cost.unit);
     let quantile = |q| at(histogram.value_at_quantile(q));
     let whole = histogram.len() as f64;
@@ -144,11 +145,16 @@ fn strip(canvas: &mut Canvas, y: i32, x: Scale, cost: &Cost, arm: &ArmSummary) {
     let middle = at(median);
     canvas.line(&[(middle, y - 12), (middle, y + 18)], Stroke::solid(INK, 2));
     let text = significant((median as f64 / cost.unit * 100.0).round() / 100.0);
-    canvas.text(
-        (middle, y - 22),
-        &text,
-        Text::new(12, INK).aligned(HPos::Center),
-    );
+    let label = Text::new(12, INK).aligned(HPos::Center);
+    let half = label.width_of(&text) / 2;
+    let plate = Area {
+        left: middle - half,
+        top: y - 30,
+        right: middle + half,
+        bottom: y - 15,
+    };
+    canvas.fill(plate, PAPER);
+    canvas.text((middle, y - 22), &text, label);
 }
 
 fn restarts(arm: &ArmSummary) -> u64 {
