@@ -5,10 +5,10 @@
 //! shorter latency never reorders a stream's bytes.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::iter;
 use std::rc::Rc;
 use std::time::Duration;
+use std::vec;
 
 use super::draw::{Draws, Purpose, Span, Stream};
 use super::fault::{Fault, StallLink};
@@ -93,7 +93,7 @@ pub struct Links {
     hosts: Hosts,
     links: Vec<Link>,
     /// Stalls that have not begun, earliest first.
-    scheduled: VecDeque<ScheduledFault>,
+    scheduled: iter::Peekable<vec::IntoIter<ScheduledFault>>,
     under_way: Vec<Stall>,
     held: Vec<StallLink>,
     next_due: SimTime,
@@ -131,7 +131,7 @@ impl Links {
         Links {
             hosts,
             links,
-            scheduled: scheduled.into(),
+            scheduled: scheduled.into_iter().peekable(),
             under_way: Vec::new(),
             held: Vec::new(),
             next_due: SimTime::ZERO,
@@ -172,7 +172,7 @@ impl Links {
     fn begin_stalls(&mut self, now: SimTime) {
         while let Some(stall) = self
             .scheduled
-            .pop_front_if(|stall| SimTime::from(stall.at_s.get()) <= now)
+            .next_if(|stall| SimTime::from(stall.at_s.get()) <= now)
         {
             let Fault::Stall { link, duration_s } = stall.fault else {
                 unreachable!("only stalls were kept");
@@ -236,7 +236,7 @@ impl Links {
             (self.links.iter_mut()).filter_map(|link| link.latencies.peek().map(|(at, _)| *at));
         let begins = self
             .scheduled
-            .front()
+            .peek()
             .map(|stall| SimTime::from(stall.at_s.get()));
         let ends = self.under_way.first().map(|stall| stall.until);
         latencies

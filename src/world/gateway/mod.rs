@@ -1,7 +1,7 @@
 //! The gateway: an HTTP/1.1 reverse proxy between the sites and the servers.
 //!
 //! Each connection from a client has at most one connection to a server behind it. Responses stream through
-//! [`body::GatewayBody`], which keeps the gateway's timeouts and carries out scheduled disconnects; [`legs::Legs`]
+//! `body::GatewayBody`, which keeps the gateway's timeouts and carries out scheduled disconnects; `legs::Legs`
 //! knows which event-stream responses are open.
 
 mod alarm;

@@ -49,7 +49,7 @@ fn stamps(
 ) -> (Vec<(SimTime, SimTime)>, Vec<Entry>) {
     let draws = Draws::new("links", 7);
     let mut sim = network(TICK, Seconds::new(20), &draws).build();
-    sim.host("server-1", || std::future::pending());
+    sim.host("server-1", std::future::pending);
     sim.host("gateway", || async {
         let mut listener = TurmoilBind::new(80).bind().await?;
         let mut io = listener.accept().await?;

@@ -78,7 +78,7 @@ pub fn rig_with<T: 'static>(
         sim.host(name, move || serve(number));
     }
     for name in ["server-8", "server-9"] {
-        sim.host(name, || std::future::pending());
+        sim.host(name, std::future::pending);
     }
     sim.crash("server-8");
     let log = Rc::new(RefCell::new(Recorder(Vec::new())));
