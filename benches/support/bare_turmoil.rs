@@ -105,18 +105,11 @@ pub fn bare(load: Load) -> Cost {
     while sim.elapsed() < load.horizon.get() {
         sim.step().expect("no host of the yardstick fails");
     }
-    Cost {
-        wall: began.elapsed(),
-        bytes: received.get(),
-    }
+    Cost { wall: began.elapsed(), bytes: received.get() }
 }
 
 /// Sends `flow` and counts what comes.
-async fn exchange(
-    io: turmoil::net::TcpStream,
-    flow: Flow,
-    received: Rc<Cell<u64>>,
-) -> std::io::Result<()> {
+async fn exchange(io: turmoil::net::TcpStream, flow: Flow, received: Rc<Cell<u64>>) -> std::io::Result<()> {
     let (mut read, mut write) = io.into_split();
     let reading = tokio::task::spawn_local(async move {
         let mut buffer = vec![0; 8 << 10];

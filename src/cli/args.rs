@@ -50,7 +50,6 @@ pub struct ScenarioArguments {
 #[derive(Debug, Args)]
 pub struct RunArguments {
     #[command(flatten)]
-    #[expect(missing_docs, reason = "clap would show it as the command's own help")]
     pub scenario: ScenarioArguments,
 
     /// Seeds to run, without B [default: the scenario's]
@@ -74,7 +73,6 @@ pub struct RunArguments {
 #[derive(Debug, Args)]
 pub struct ReplayArguments {
     #[command(flatten)]
-    #[expect(missing_docs, reason = "clap would show it as the command's own help")]
     pub scenario: ScenarioArguments,
 
     /// The seed
@@ -113,7 +111,6 @@ pub struct ReportArguments {
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
     #[command(flatten)]
-    #[expect(missing_docs, reason = "clap would show it as the command's own help")]
     pub scenario: ScenarioArguments,
 
     /// Seeds to check, without B

@@ -1,17 +1,23 @@
 //! `list`: what there is, one line each.
 
+use std::path::Path;
+
+use anyhow::Context;
+
 use super::args::{ListArguments, Listed};
-use super::exit::{Exit, Outcome};
-use crate::experiment::scenario;
+use super::exit::{Exit, OrExit, Outcome};
+use crate::experiment::scenario::{self, Listed as Scenario};
 use crate::mcp::client::settings::Arm;
 use crate::world::fault;
 
 /// Carries the command out.
 pub fn list(arguments: &ListArguments) -> Outcome {
     let rows: Vec<(String, String)> = match arguments.what {
-        Listed::Scenarios => scenario::list()
+        Listed::Scenarios => scenario::list(Path::new(scenario::FOLDER))
+            .with_context(|| format!("the scenarios in {}/ cannot be listed", scenario::FOLDER))
+            .or_exit(Exit::Io)?
             .into_iter()
-            .map(|(name, summary)| (name, summary.unwrap_or_else(|error| format!("(does not load) {error}"))))
+            .map(|Scenario { name, summary }| (name, summary.unwrap_or_else(|error| format!("does not load: {error}"))))
             .collect(),
         Listed::Arms => Arm::ALL.iter().map(|arm| (arm.name().to_owned(), arm.summary().to_owned())).collect(),
         Listed::Faults => {

@@ -1,7 +1,7 @@
 //! `replay`: one run again, told as a story, written as an event log, drawn as a timeline.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek as _};
 use std::path::Path;
 
 use anyhow::Context;
@@ -16,6 +16,7 @@ use crate::observe::story::{Focus, Story};
 use crate::observe::trace::{TraceHeader, read_trace};
 use crate::report;
 use crate::world::schedule::Schedule;
+use crate::world::time::SimTime;
 
 /// Carries the command out.
 pub fn replay(arguments: &ReplayArguments) -> Outcome {
@@ -24,7 +25,7 @@ pub fn replay(arguments: &ReplayArguments) -> Outcome {
     let prepared = match &arguments.schedule {
         None => run.of(&loaded.scenario),
         Some(file) => {
-            let schedule = Schedule::load(file, &loaded.scenario.settings.topology).or_exit(Exit::BadInput)?;
+            let schedule = Schedule::load(file, loaded.scenario.settings.extent()).or_exit(Exit::BadInput)?;
             run.with_schedule(&loaded.scenario, schedule)
         }
     };
@@ -47,7 +48,8 @@ pub fn replay(arguments: &ReplayArguments) -> Outcome {
     if let Some(path) = &arguments.trace {
         copy_to(&mut log, path).with_context(|| format!("{} cannot be written", path.display())).or_exit(Exit::Io)?;
     }
-    tell(&mut log, arguments, &record).context("the story cannot be told").or_exit(Exit::Io)?;
+    let horizon = loaded.scenario.settings.horizon_s.get().into();
+    tell(&mut log, arguments, &record, horizon).context("the story cannot be told").or_exit(Exit::Io)?;
     if let Some(path) = &arguments.timeline {
         draw(&prepared, arguments, &loaded, record, path).or_exit(Exit::Io)?;
     }
@@ -62,7 +64,6 @@ fn carry_out(prepared: &PreparedRun<'_>, recorder: Recorder) -> Result<RunRecord
 }
 
 fn copy_to(log: &mut File, path: &Path) -> io::Result<()> {
-    use std::io::Seek as _;
     log.rewind()?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut copy = tempfile::NamedTempFile::new_in(folder)?;
@@ -71,19 +72,19 @@ fn copy_to(log: &mut File, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn tell(log: &mut File, arguments: &ReplayArguments, record: &RunRecord) -> anyhow::Result<()> {
-    use std::io::Seek as _;
+fn tell(log: &mut File, arguments: &ReplayArguments, record: &RunRecord, horizon: SimTime) -> anyhow::Result<()> {
     log.rewind()?;
     let focus = match arguments.client {
-        Some(client) => Focus::Client(client),
-        None => Focus::Clients(record.verdicts.affected_clients()),
+        Some(client) => Focus::client(client),
+        None => Focus::affected(&record.verdicts),
     };
     let mut story = Story::new(io::stdout().lock(), focus);
     for entry in read_trace(io::BufReader::new(log))? {
-        story.tell(&entry?)?;
+        let entry = entry?;
+        story.tell(entry.t_us, &entry.host, &entry.event)?;
     }
-    let mut out = story.finish(&record.verdicts)?;
-    writeln!(out, "digest of the event log: {}", record.digest)?;
+    story.finish(horizon)?;
+    println!("\ndigest of the event log: {}", record.digest);
     Ok(())
 }
 
@@ -95,7 +96,8 @@ fn draw(
     path: &Path,
 ) -> anyhow::Result<()> {
     let command = select::replay_command(&arguments.scenario, arguments.seed, arguments.arm);
-    report::write_timeline(path, &loaded.scenario, &prepared.result(record), &command)?;
+    let title = format!("{}, seed {}, arm {}", loaded.scenario.name, arguments.seed, arguments.arm);
+    report::write_timeline(path, &prepared.result(record), &title, &command)?;
     eprintln!("timeline: {}", path.display());
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `run`: a seeded experiment into a result folder.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -7,6 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::RunArguments;
 use super::exit::{Exit, Failure, OrExit, Outcome};
+use super::report::results_exit;
 use super::{interrupt, select};
 use crate::experiment::build::this_build;
 use crate::experiment::results::error::ResultError;
@@ -14,8 +16,9 @@ use crate::experiment::results::manifest::{Experiment, Manifest, ScenarioText};
 use crate::experiment::results::run::RunResult;
 use crate::experiment::results::writer::ResultWriter;
 use crate::experiment::run::{Run, RunFailed};
-use crate::experiment::scenario::{LoadedScenario, thresholds};
+use crate::experiment::scenario::{self, LoadedScenario, Totals};
 use crate::experiment::sweep::{Plan, sweep};
+use crate::mcp::client::settings::Arm;
 use crate::report;
 
 /// Carries the command out.
@@ -29,7 +32,7 @@ pub fn run(arguments: &RunArguments) -> Outcome {
     let destination = arguments.out.clone().unwrap_or_else(|| default_folder(&loaded));
     let mut writer = ResultWriter::create(&destination, manifest(arguments, &loaded, &plan)).map_err(from_results)?;
 
-    let total = plan.seeds.len() as u64 * plan.arms.len() as u64;
+    let total = plan.seeds.len() * plan.arms.len() as u64;
     let mut watch = Watch::new(arguments, total);
     #[expect(clippy::disallowed_methods, reason = "wall time of the sweep, for timing.json")]
     let started = Instant::now();
@@ -54,11 +57,16 @@ pub fn run(arguments: &RunArguments) -> Outcome {
     }
     let finished = writer.finish(started.elapsed(), plan.jobs).map_err(from_results)?;
     report::render(finished.path()).or_exit(Exit::Internal)?;
-    let table = report::table(finished.path()).or_exit(Exit::Internal)?;
+    let table = report::table_of(finished.path()).or_exit(Exit::Internal)?;
     let folder = finished.commit().map_err(from_results)?;
 
     println!("{table}");
-    println!("{} runs in {:.1} s; results, figures and page: {}", swept.finished, started.elapsed().as_secs_f64(), folder.join("report.html").display());
+    println!(
+        "{} runs in {:.1} s; results, figures and page: {}",
+        swept.finished,
+        started.elapsed().as_secs_f64(),
+        folder.join("report.html").display()
+    );
     judge(&watch, &loaded, swept.failed.len())
 }
 
@@ -67,13 +75,16 @@ fn judge(watch: &Watch<'_>, loaded: &LoadedScenario, failed: usize) -> Outcome {
     if failed > 0 {
         return Err(Failure::say(Exit::Internal, format_args!("{failed} runs brought no result: see above")));
     }
-    let violations = thresholds::check(&loaded.scenario.thresholds, &watch.totals);
+    let violations = scenario::check(&loaded.scenario.thresholds, &watch.totals);
     if !violations.is_empty() {
         for violation in &violations {
             eprintln!("violated: {violation}");
         }
         if let Some((run, _)) = watch.hung {
-            eprintln!("a run with hung calls: {}", select::replay_command(&watch.arguments.scenario, run.seed, run.arm));
+            eprintln!(
+                "a run with hung calls: {}",
+                select::replay_command(&watch.arguments.scenario, run.seed, run.arm)
+            );
         }
         return Ok(Exit::Violated);
     }
@@ -111,14 +122,14 @@ fn manifest(arguments: &RunArguments, loaded: &LoadedScenario, plan: &Plan) -> M
 }
 
 fn from_results(error: ResultError) -> Failure {
-    Failure::new(Exit::Io, error)
+    Failure::new(results_exit(&error), error)
 }
 
 /// Watches the runs end: the progress bar, the totals that the thresholds bound, the runs that failed.
 struct Watch<'a> {
     arguments: &'a RunArguments,
     bar: ProgressBar,
-    totals: thresholds::Totals,
+    totals: BTreeMap<Arm, Totals>,
     all_vacuous: bool,
     hung: Option<(Run, u32)>,
 }
@@ -129,14 +140,14 @@ impl<'a> Watch<'a> {
         let bar = ProgressBar::new(total);
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {elapsed} elapsed, {eta} to go  {msg}");
         bar.set_style(style.expect("the template is a constant"));
-        Watch { arguments, bar, totals: thresholds::Totals::default(), all_vacuous: true, hung: None }
+        Watch { arguments, bar, totals: BTreeMap::new(), all_vacuous: true, hung: None }
     }
 
     fn ended(&mut self, run: Run, result: Result<&RunResult, &RunFailed>) {
         self.bar.inc(1);
         match result {
             Ok(result) => {
-                self.totals.add(run.arm, &result.run);
+                self.totals.entry(run.arm).or_default().add(&result.run);
                 self.all_vacuous &= result.run.vacuous;
                 if result.run.hung > 0 && self.hung.is_none() {
                     self.hung = Some((run, result.run.hung));

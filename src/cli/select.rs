@@ -2,15 +2,19 @@
 
 use super::args::ScenarioArguments;
 use super::exit::{Exit, Failure, OrExit};
-use crate::experiment::scenario::{LoadedScenario, Override};
+use crate::experiment::scenario::{LoadedScenario, Override, Scenario, ScenarioError};
 use crate::mcp::client::settings::Arm;
 
 /// Loads the scenario that the command line names, with its changes.
 pub fn scenario(arguments: &ScenarioArguments) -> Result<LoadedScenario, Failure> {
     let overrides: Vec<Override> =
         arguments.set.iter().map(|text| text.parse()).collect::<Result<_, _>>().or_exit(Exit::Usage)?;
-    LoadedScenario::load(&arguments.scenario, &overrides).map_err(|error| {
-        let exit = if error.is_usage() { Exit::Usage } else { Exit::BadInput };
+    Scenario::load(&arguments.scenario, &overrides).map_err(|error| {
+        let exit = match error {
+            ScenarioError::Unknown { .. } => Exit::Usage,
+            ScenarioError::Unreadable { .. } => Exit::Io,
+            ScenarioError::Invalid(_) => Exit::BadInput,
+        };
         Failure::new(exit, error)
     })
 }

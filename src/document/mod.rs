@@ -36,11 +36,7 @@ impl<'t> Document<'t> {
     ///
     /// # Errors
     /// Where `text` is not TOML, or an override needs a table where the file has a plain value.
-    pub fn parse(
-        file: &str,
-        text: &'t str,
-        overrides: &'t [Override],
-    ) -> Result<Document<'t>, Problems> {
+    pub fn parse(file: &str, text: &'t str, overrides: &'t [Override]) -> Result<Document<'t>, Problems> {
         let mut problems = Problems::new(Places::new(file, text, overrides));
         let mut table = match DeTable::parse(text) {
             Ok(table) => table.into_inner(),
@@ -59,9 +55,6 @@ impl<'t> Document<'t> {
             return Err(problems);
         }
         problems.index(&table);
-        Ok(Document {
-            root: Section::root(table),
-            problems,
-        })
+        Ok(Document { root: Section::root(table), problems })
     }
 }

@@ -22,30 +22,21 @@ impl Override {
     }
 
     /// Puts the value into `root`, under `span`, with the tables above it where they are not there yet.
-    pub(super) fn apply<'t>(
-        &'t self,
-        root: &mut DeTable<'t>,
-        span: Range<usize>,
-    ) -> Result<(), String> {
+    pub(super) fn apply<'t>(&'t self, root: &mut DeTable<'t>, span: Range<usize>) -> Result<(), String> {
         let name = |name: &'t str| Spanned::new(span.clone(), Cow::Borrowed(name));
         let mut table = root;
         let mut rest = self.key.as_str();
         while let Some((parent, below)) = rest.split_once('.') {
-            let entry = table
-                .entry(name(parent))
-                .or_insert_with(|| Spanned::new(span.clone(), DeValue::Table(DeTable::new())));
+            let entry =
+                table.entry(name(parent)).or_insert_with(|| Spanned::new(span.clone(), DeValue::Table(DeTable::new())));
             let DeValue::Table(inner) = entry.get_mut() else {
-                return Err(format!(
-                    "`{parent}` is not a table in this file: it has no key `{below}` to set"
-                ));
+                return Err(format!("`{parent}` is not a table in this file: it has no key `{below}` to set"));
             };
             table = inner;
             rest = below;
         }
-        let value = DeValue::parse(&self.value).map_or_else(
-            |_| DeValue::String(Cow::Borrowed(self.value.as_str())),
-            Spanned::into_inner,
-        );
+        let value = DeValue::parse(&self.value)
+            .map_or_else(|_| DeValue::String(Cow::Borrowed(self.value.as_str())), Spanned::into_inner);
         // Removed first: an insertion alone would keep the key of the file, and with it the place of the file.
         table.remove(rest);
         table.insert(name(rest), Spanned::new(span.clone(), placed(value, &span)));
@@ -55,15 +46,11 @@ impl Override {
 
 /// `value` with everything in it at `span`.
 fn placed<'t>(value: DeValue<'t>, span: &Range<usize>) -> DeValue<'t> {
-    let at =
-        |value: Spanned<DeValue<'t>>| Spanned::new(span.clone(), placed(value.into_inner(), span));
+    let at = |value: Spanned<DeValue<'t>>| Spanned::new(span.clone(), placed(value.into_inner(), span));
     match value {
         DeValue::Array(items) => DeValue::Array(items.into_iter().map(at).collect()),
         DeValue::Table(entries) => DeValue::Table(
-            entries
-                .into_iter()
-                .map(|(key, value)| (Spanned::new(span.clone(), key.into_inner()), at(value)))
-                .collect(),
+            entries.into_iter().map(|(key, value)| (Spanned::new(span.clone(), key.into_inner()), at(value))).collect(),
         ),
         plain => plain,
     }
@@ -79,18 +66,13 @@ impl FromStr for Override {
     type Err = BadOverride;
 
     fn from_str(text: &str) -> Result<Override, BadOverride> {
-        let bad = || BadOverride {
-            text: text.to_owned(),
-        };
+        let bad = || BadOverride { text: text.to_owned() };
         let (key, value) = text.split_once('=').ok_or_else(bad)?;
         let (key, value) = (key.trim(), value.trim());
         if key.split('.').any(str::is_empty) || value.is_empty() {
             return Err(bad());
         }
-        Ok(Override {
-            key: key.to_owned(),
-            value: value.to_owned(),
-        })
+        Ok(Override { key: key.to_owned(), value: value.to_owned() })
     }
 }
 

@@ -39,10 +39,7 @@ pub struct Problems {
 
 impl Problems {
     pub(super) fn new(places: Places) -> Problems {
-        Problems {
-            places,
-            list: Vec::new(),
-        }
+        Problems { places, list: Vec::new() }
     }
 
     /// Whether nothing is wrong.
@@ -57,11 +54,7 @@ impl Problems {
 
     /// Notes that something is wrong with the value of `key`, a dotted path, whether it was written or is a default.
     pub fn note(&mut self, key: &str, what: impl Into<String>) {
-        self.list.push(Problem {
-            place: self.places.of_key(key),
-            key: Some(key.to_owned()),
-            what: what.into(),
-        });
+        self.list.push(Problem { place: self.places.of_key(key), key: Some(key.to_owned()), what: what.into() });
     }
 
     /// Notes what is wrong at `span`; the key is found from it.
@@ -88,11 +81,7 @@ impl Problems {
     /// Notes a failed deserialisation of the value of `key`.
     pub(super) fn note_serde(&mut self, key: &str, error: &toml::de::Error) {
         let span = error.span();
-        let key = span
-            .as_ref()
-            .and_then(|span| self.places.key_at(span))
-            .unwrap_or(key)
-            .to_owned();
+        let key = span.as_ref().and_then(|span| self.places.key_at(span)).unwrap_or(key).to_owned();
         let said = words::from_serde(error.message());
         self.list.push(Problem {
             place: match &span {
@@ -221,18 +210,8 @@ impl Places {
         }
     }
 
-    fn index_value(
-        &mut self,
-        path: String,
-        key: Range<usize>,
-        span: Range<usize>,
-        value: &DeValue<'_>,
-    ) {
-        self.entries.push(Indexed {
-            path: path.clone(),
-            key,
-            value: span,
-        });
+    fn index_value(&mut self, path: String, key: Range<usize>, span: Range<usize>, value: &DeValue<'_>) {
+        self.entries.push(Indexed { path: path.clone(), key, value: span });
         match value {
             DeValue::Table(table) => self.index_table(&path, table),
             DeValue::Array(items) => {

@@ -10,6 +10,9 @@ pub fn this_build() -> Build {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         git_commit: env!("DESYNC_SIM_COMMIT").to_owned(),
         rustc: env!("DESYNC_SIM_RUSTC").to_owned(),
-        cargo_lock_sha256: Sha256::digest(include_bytes!("../../Cargo.lock")).iter().map(|byte| format!("{byte:02x}")).collect(),
+        cargo_lock_sha256: Sha256::digest(include_bytes!("../../Cargo.lock"))
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect(),
     }
 }

@@ -64,14 +64,8 @@ pub fn simulate(spec: &RunSpec<'_>, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBo
     let fleet = Rc::new(Fleet::new(topology.servers));
     let server_settings = Rc::new(settings.server.clone());
     for (number, name) in (0..).zip(&hosts.servers) {
-        let server = Server::new(
-            number,
-            server_settings.clone(),
-            settings.tool,
-            draws.clone(),
-            witness(name),
-            fleet.clone(),
-        );
+        let server =
+            Server::new(number, server_settings.clone(), settings.tool, draws.clone(), witness(name), fleet.clone());
         let faults = spec.schedule.faults.clone();
         network.host(name, move || server.clone().run(TurmoilBind::new(PORT), faults.clone()));
     }

@@ -7,8 +7,8 @@ use super::pool::{self, Ended};
 use super::results::error::ResultError;
 use super::results::run::RunResult;
 use super::results::writer::ResultWriter;
-use super::scenario::{Scenario, SeedRange};
 use super::run::{Run, RunFailed};
+use super::scenario::{Scenario, SeedRange};
 use crate::mcp::client::settings::Arm;
 use crate::observe::recorder::Recorder;
 

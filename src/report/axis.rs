@@ -19,39 +19,22 @@ pub(super) struct Scale {
 impl Scale {
     /// A scale on which equal differences are equally long.
     pub(super) fn linear(from: f64, to: f64) -> Scale {
-        Scale {
-            from,
-            to: if to > from { to } else { from + 1.0 },
-            first: 0,
-            last: 1,
-            log: false,
-        }
+        Scale { from, to: if to > from { to } else { from + 1.0 }, first: 0, last: 1, log: false }
     }
 
     /// A scale on which equal ratios are equally long. Both ends must be above zero.
     pub(super) fn logarithmic(from: f64, to: f64) -> Scale {
-        Scale {
-            log: true,
-            ..Scale::linear(from, to)
-        }
+        Scale { log: true, ..Scale::linear(from, to) }
     }
 
     /// The same scale along a panel's width.
     pub(super) fn across(self, area: Area) -> Scale {
-        Scale {
-            first: area.left,
-            last: area.right,
-            ..self
-        }
+        Scale { first: area.left, last: area.right, ..self }
     }
 
     /// The same scale up a panel's height.
     pub(super) fn up(self, area: Area) -> Scale {
-        Scale {
-            first: area.bottom,
-            last: area.top,
-            ..self
-        }
+        Scale { first: area.bottom, last: area.top, ..self }
     }
 
     /// The pixel of a value; values outside are drawn at the nearer end.
@@ -67,11 +50,7 @@ impl Scale {
     /// The value of a pixel.
     pub(super) fn value_at(self, pixel: i32) -> f64 {
         let share = f64::from(pixel - self.first) / f64::from(self.last - self.first);
-        if self.log {
-            self.from * (self.to / self.from).powf(share)
-        } else {
-            self.from + share * (self.to - self.from)
-        }
+        if self.log { self.from * (self.to / self.from).powf(share) } else { self.from + share * (self.to - self.from) }
     }
 
     /// Round values with their labels, about `count` of them; on a logarithmic scale every power of ten.
@@ -79,9 +58,7 @@ impl Scale {
         if self.log {
             let first = self.from.log10().ceil() as i32;
             let last = self.to.log10().floor() as i32;
-            return (first..=last)
-                .map(|power| Tick::of(10f64.powi(power)))
-                .collect();
+            return (first..=last).map(|power| Tick::of(10f64.powi(power))).collect();
         }
         let step = round_step((self.to - self.from) / f64::from(count.max(1)));
         let first = (self.from / step).ceil() as i64;
@@ -118,10 +95,7 @@ pub(super) struct Tick {
 
 impl Tick {
     fn of(value: f64) -> Tick {
-        Tick {
-            value,
-            label: significant(value),
-        }
+        Tick { value, label: significant(value) }
     }
 }
 
@@ -160,18 +134,11 @@ pub(super) fn frame_x(canvas: &mut Canvas, area: Area, x: &Axis) {
         }
     }
     let title = Text::new(12, MUTED).aligned(HPos::Center);
-    canvas.text(
-        ((area.left + area.right) / 2, area.bottom + 36),
-        x.title,
-        title,
-    );
+    canvas.text(((area.left + area.right) / 2, area.bottom + 36), x.title, title);
     axes(canvas, area);
 }
 
 fn axes(canvas: &mut Canvas, area: Area) {
     let corner = (area.left, area.bottom);
-    canvas.line(
-        &[(area.left, area.top), corner, (area.right, area.bottom)],
-        Stroke::solid(INK, 1),
-    );
+    canvas.line(&[(area.left, area.top), corner, (area.right, area.bottom)], Stroke::solid(INK, 1));
 }

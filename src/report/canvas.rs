@@ -39,11 +39,7 @@ pub(super) struct Stroke {
 
 impl Stroke {
     pub(super) fn solid(color: RGBColor, width: u32) -> Stroke {
-        Stroke {
-            color,
-            width,
-            dashes: &[],
-        }
+        Stroke { color, width, dashes: &[] }
     }
 }
 
@@ -70,14 +66,7 @@ pub(super) struct Text {
 
 impl Text {
     pub(super) fn new(size: i32, color: RGBColor) -> Text {
-        Text {
-            size,
-            color,
-            align: HPos::Left,
-            bold: false,
-            mono: false,
-            upwards: false,
-        }
+        Text { size, color, align: HPos::Left, bold: false, mono: false, upwards: false }
     }
 
     pub(super) fn aligned(self, align: HPos) -> Text {
@@ -93,10 +82,7 @@ impl Text {
     }
 
     pub(super) fn upwards(self) -> Text {
-        Text {
-            upwards: true,
-            ..self
-        }
+        Text { upwards: true, ..self }
     }
 
     /// An upper estimate of a text's width: the viewer lays it out, perhaps in another face.
@@ -115,15 +101,8 @@ pub(super) struct Canvas<'a> {
 pub(super) fn picture(width: i32, height: i32, draw: impl FnOnce(&mut Canvas)) -> String {
     let mut svg = String::new();
     let size = (width.unsigned_abs(), height.unsigned_abs());
-    let mut canvas = Canvas {
-        backend: SVGBackend::with_string(&mut svg, size),
-    };
-    let page = Area {
-        left: 0,
-        top: 0,
-        right: width,
-        bottom: height,
-    };
+    let mut canvas = Canvas { backend: SVGBackend::with_string(&mut svg, size) };
+    let page = Area { left: 0, top: 0, right: width, bottom: height };
     canvas.fill(page, super::style::PAPER);
     draw(&mut canvas);
     canvas.backend.present().expect(IN_MEMORY);
@@ -163,10 +142,7 @@ impl Canvas<'_> {
             let from = foot.max(area.left);
             let to = (foot + height).min(area.right);
             let climbed = |x: i32| area.bottom - (x - foot);
-            self.line(
-                &[(from, climbed(from)), (to, climbed(to))],
-                Stroke::solid(color, 1),
-            );
+            self.line(&[(from, climbed(from)), (to, climbed(to))], Stroke::solid(color, 1));
             foot += step;
         }
     }
@@ -197,20 +173,11 @@ impl Canvas<'_> {
                 self.dot((x, y), r.unsigned_abs() + 1, super::style::PAPER, 1.0);
                 self.dot((x, y), r.unsigned_abs(), color, 1.0);
             }
-            Marker::Square => self.polygon(r, color, |r| {
-                vec![
-                    (x - r, y - r),
-                    (x + r, y - r),
-                    (x + r, y + r),
-                    (x - r, y + r),
-                ]
-            }),
-            Marker::Triangle => self.polygon(r, color, |r| {
-                vec![(x - r, y + r), (x + r, y + r), (x, y - r)]
-            }),
-            Marker::Diamond => self.polygon(r, color, |r| {
-                vec![(x - r, y), (x, y - r), (x + r, y), (x, y + r)]
-            }),
+            Marker::Square => {
+                self.polygon(r, color, |r| vec![(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)])
+            }
+            Marker::Triangle => self.polygon(r, color, |r| vec![(x - r, y + r), (x + r, y + r), (x, y - r)]),
+            Marker::Diamond => self.polygon(r, color, |r| vec![(x - r, y), (x, y - r), (x + r, y), (x, y + r)]),
             Marker::Cross => {
                 for (width, ink) in [(4, super::style::PAPER), (2, color)] {
                     let stroke = Stroke::solid(ink, width);
@@ -238,9 +205,7 @@ impl Canvas<'_> {
         if style.upwards {
             font = font.transform(FontTransform::Rotate270);
         }
-        let style = TextStyle::from(font)
-            .color(&style.color)
-            .pos(Pos::new(style.align, VPos::Center));
+        let style = TextStyle::from(font).color(&style.color).pos(Pos::new(style.align, VPos::Center));
         let drawn = self.backend.draw_text(&printable(text), &style, at);
         drawn.expect(IN_MEMORY);
     }
@@ -248,9 +213,7 @@ impl Canvas<'_> {
 
 /// Text without the control characters that XML cannot hold.
 fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// Cuts a line into its dashes.

@@ -39,12 +39,7 @@ impl Sheet<'_> {
                     y += style.size + 6;
                 }
             }
-            let inner = Area {
-                left: MARGIN,
-                top,
-                right: WIDTH - MARGIN,
-                bottom,
-            };
+            let inner = Area { left: MARGIN, top, right: WIDTH - MARGIN, bottom };
             panels(canvas, inner);
             let rule = [(MARGIN, bottom + 8), (WIDTH - MARGIN, bottom + 8)];
             canvas.line(&rule, Stroke::solid(RULE, 1));
@@ -58,10 +53,7 @@ impl Sheet<'_> {
 
     /// A sheet that says why there is nothing to draw.
     pub(super) fn say(&self, sentence: &str) -> String {
-        let sheet = Sheet {
-            subtitle: "",
-            ..*self
-        };
+        let sheet = Sheet { subtitle: "", ..*self };
         let style = Text::new(14, INK);
         let lines = wrap(sentence, style);
         sheet.draw(lines.len() as i32 * 20 + 20, |canvas, area| {

@@ -25,6 +25,7 @@ use crate::experiment::results::error::ResultError;
 use crate::experiment::results::folder::write_file;
 use crate::experiment::results::reader::ResultFolder;
 use crate::experiment::results::rows::{CallRow, DesyncRow, FaultRow};
+use crate::experiment::results::run::RunResult;
 use crate::experiment::results::tables::Row;
 use crate::mcp::client::settings::ClientSettings;
 use crate::stats::runs::RunKey;
@@ -72,28 +73,16 @@ pub fn render(dir: &Path) -> Result<(), ReportError> {
 }
 
 /// The same with another rasteriser: tests of the texts need no pictures.
-fn render_with(
-    dir: &Path,
-    rasterise: fn(&str) -> Result<Vec<u8>, String>,
-) -> Result<(), ReportError> {
+fn render_with(dir: &Path, rasterise: fn(&str) -> Result<Vec<u8>, String>) -> Result<(), ReportError> {
     let folder = ResultFolder::open(dir)?;
     let analysis = stats::analyse(&folder)?;
     write_file(&dir.join("summary.csv"), stats::csv::summary(&analysis))?;
-    write_file(
-        &dir.join("comparison.csv"),
-        stats::csv::comparison(&analysis),
-    )?;
+    write_file(&dir.join("comparison.csv"), stats::csv::comparison(&analysis))?;
     let figures = figures(&folder, &analysis)?;
     let plots = dir.join(PLOTS);
     fs::create_dir_all(&plots).map_err(|e| ResultError::write(&plots, e))?;
     for figure in &figures {
-        let path = plots.join(figure.name).with_extension("png");
-        let png = rasterise(&figure.svg).map_err(|reason| ReportError::Raster {
-            path: path.clone(),
-            reason,
-        })?;
-        write_file(&path.with_extension("svg"), &figure.svg)?;
-        write_file(&path, png)?;
+        write_picture(&plots.join(figure.name), &figure.svg, rasterise)?;
     }
     write_file(&dir.join(PAGE), page::page(&analysis, &figures))?;
     Ok(())
@@ -107,15 +96,27 @@ pub fn table_of(dir: &Path) -> Result<String, ReportError> {
     Ok(table(&stats::analyse(&ResultFolder::open(dir)?)?))
 }
 
+/// Draws the timeline of one run to `path` with the ending `svg`, and with the ending `png`.
+///
+/// # Errors
+/// Where a picture cannot be drawn or written.
+pub fn write_timeline(path: &Path, run: &RunResult, title: &str, command: &str) -> Result<(), ReportError> {
+    let svg = timeline(&run.calls, &run.faults, &run.desyncs, title, command);
+    write_picture(path, &svg, png::rasterise)
+}
+
+fn write_picture(path: &Path, svg: &str, rasterise: fn(&str) -> Result<Vec<u8>, String>) -> Result<(), ReportError> {
+    let path = path.with_extension("png");
+    let png = rasterise(svg).map_err(|reason| ReportError::Raster { path: path.clone(), reason })?;
+    write_file(&path.with_extension("svg"), svg)?;
+    write_file(&path, png)?;
+    Ok(())
+}
+
 fn figures(folder: &ResultFolder, analysis: &Analysis) -> Result<Vec<Figure>, ReportError> {
     let experiment = &analysis.manifest.experiment;
     let command = experiment.command();
-    let figure = |name, caption: &str, svg| Figure {
-        name,
-        caption: caption.to_owned(),
-        command: command.clone(),
-        svg,
-    };
+    let figure = |name, caption: &str, svg| Figure { name, caption: caption.to_owned(), command: command.clone(), svg };
     let mut figures = vec![
         figure(
             "hung",
@@ -132,11 +133,7 @@ fn figures(folder: &ResultFolder, analysis: &Analysis) -> Result<Vec<Figure>, Re
             "Latency of detection by percentile, with as much room for the rare slow cases as for the common ones.",
             plots::detection::draw(analysis, &command),
         ),
-        figure(
-            "restart",
-            "What one restart of a session costs.",
-            plots::restart::draw(analysis, &command),
-        ),
+        figure("restart", "What one restart of a session costs.", plots::restart::draw(analysis, &command)),
     ];
     if let Some(key) = analysis.notable.example() {
         figures.push(example(folder, analysis, key)?);
@@ -146,58 +143,29 @@ fn figures(folder: &ResultFolder, analysis: &Analysis) -> Result<Vec<Figure>, Re
 
 /// The timeline of the seed that is worth looking at.
 fn example(folder: &ResultFolder, analysis: &Analysis, key: RunKey) -> Result<Figure, ReportError> {
-    let calls = rows_of(folder, |row: &CallRow| {
-        (row.point, row.seed) == (key.point, key.seed)
-    })?;
-    let faults = rows_of(folder, |row: &FaultRow| {
-        (row.point, row.seed) == (key.point, key.seed)
-    })?;
-    let desyncs = rows_of(folder, |row: &DesyncRow| {
-        (row.point, row.seed) == (key.point, key.seed)
-    })?;
+    let calls = rows_of(folder, |row: &CallRow| (row.point, row.seed) == (key.point, key.seed))?;
+    let faults = rows_of(folder, |row: &FaultRow| (row.point, row.seed) == (key.point, key.seed))?;
+    let desyncs = rows_of(folder, |row: &DesyncRow| (row.point, row.seed) == (key.point, key.seed))?;
     let experiment = &analysis.manifest.experiment;
-    let first = calls
-        .iter()
-        .find(|call| call.outcome == "hung")
-        .or(calls.first());
-    let arm = first
-        .and_then(|call| call.arm.parse().ok())
-        .or(experiment.arms.first().copied());
-    let command = arm
-        .map(|arm| experiment.replay_command(key.seed, arm))
-        .unwrap_or_default();
-    let title = format!(
-        "{}, seed {}, call by call",
-        experiment.scenario.name, key.seed
-    );
+    let first = calls.iter().find(|call| call.outcome == "hung").or(calls.first());
+    let arm = first.and_then(|call| call.arm.parse().ok()).or(experiment.arms.first().copied());
+    let command = arm.map(|arm| experiment.replay_command(key.seed, arm)).unwrap_or_default();
+    let title = format!("{}, seed {}, call by call", experiment.scenario.name, key.seed);
     Ok(Figure {
         name: "timeline",
-        caption: format!(
-            "Seed {} in full: the same faults, one panel for each arm.",
-            key.seed
-        ),
+        caption: format!("Seed {} in full: the same faults, one panel for each arm.", key.seed),
         svg: timeline(&calls, &faults, &desyncs, &title, &command),
         command,
     })
 }
 
-fn rows_of<R: Row>(
-    folder: &ResultFolder,
-    wanted: impl Fn(&R) -> bool,
-) -> Result<Vec<R>, ResultError> {
-    folder
-        .rows::<R>()?
-        .filter(|row| row.as_ref().map_or(true, &wanted))
-        .collect()
+fn rows_of<R: Row>(folder: &ResultFolder, wanted: impl Fn(&R) -> bool) -> Result<Vec<R>, ResultError> {
+    folder.rows::<R>()?.filter(|row| row.as_ref().map_or(true, &wanted)).collect()
 }
 
 /// The application's call timeout: what the scenario says, or else its default; none where that is no number.
 fn call_timeout_s(analysis: &Analysis) -> Option<f64> {
-    match analysis
-        .manifest
-        .experiment
-        .setting("client.call_timeout_s")
-    {
+    match analysis.manifest.experiment.setting("client.call_timeout_s") {
         None => Some(ClientSettings::default().call_timeout_s.get().as_secs_f64()),
         Some(toml::Value::Integer(seconds)) => Some(seconds as f64),
         Some(toml::Value::Float(seconds)) => Some(seconds),

@@ -20,20 +20,11 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
 
 /// An SVG as PNG. The error is the rasteriser's.
 pub(super) fn rasterise(svg: &str) -> Result<Vec<u8>, String> {
-    let options = Options {
-        fontdb: Arc::clone(&FONTS),
-        font_family: "DejaVu Sans".to_owned(),
-        ..Options::default()
-    };
+    let options = Options { fontdb: Arc::clone(&FONTS), font_family: "DejaVu Sans".to_owned(), ..Options::default() };
     let tree = Tree::from_str(svg, &options).map_err(|e| e.to_string())?;
     let size = tree.size();
     let pixels = |length: f32| (length * SCALE).ceil() as u32;
-    let mut pixmap =
-        Pixmap::new(pixels(size.width()), pixels(size.height())).ok_or("the figure has no area")?;
-    resvg::render(
-        &tree,
-        Transform::from_scale(SCALE, SCALE),
-        &mut pixmap.as_mut(),
-    );
+    let mut pixmap = Pixmap::new(pixels(size.width()), pixels(size.height())).ok_or("the figure has no area")?;
+    resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut pixmap.as_mut());
     pixmap.encode_png().map_err(|e| e.to_string())
 }

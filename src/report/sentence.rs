@@ -13,8 +13,7 @@ pub(super) fn answer(analysis: &Analysis) -> String {
         return "No call was made, so there is nothing to compare.".to_owned();
     }
     if arms.iter().all(|arm| arm.vacuous == arm.runs) {
-        return "No fault took effect in any run: this experiment says nothing about the arms."
-            .to_owned();
+        return "No fault took effect in any run: this experiment says nothing about the arms.".to_owned();
     }
     let found: Vec<String> = arms.iter().map(|arm| outcome(arm)).collect();
     let found = match found.as_slice() {
@@ -22,11 +21,7 @@ pub(super) fn answer(analysis: &Analysis) -> String {
         any => any.join("; "),
     };
     let price = analysis.arm(Arm::Validating).and_then(price);
-    format!(
-        "Over {}, {found}{}.",
-        seeds(analysis),
-        price.unwrap_or_default()
-    )
+    format!("Over {}, {found}{}.", seeds(analysis), price.unwrap_or_default())
 }
 
 fn outcome(arm: &ArmSummary) -> String {

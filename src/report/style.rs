@@ -31,34 +31,17 @@ pub(super) struct ArmStyle {
 /// An arm's style.
 pub(super) fn arm(arm: Arm) -> ArmStyle {
     match arm {
-        Arm::Trusting => ArmStyle {
-            color: VERMILION,
-            dashes: &[9.0, 5.0],
-            marker: Marker::Square,
-            hatch_step: Some(7),
-        },
-        Arm::Validating => ArmStyle {
-            color: BLUE,
-            dashes: &[],
-            marker: Marker::Circle,
-            hatch_step: None,
-        },
-        Arm::NoCursor => ArmStyle {
-            color: GREEN,
-            dashes: &[2.0, 4.0],
-            marker: Marker::Triangle,
-            hatch_step: Some(14),
-        },
+        Arm::Trusting => {
+            ArmStyle { color: VERMILION, dashes: &[9.0, 5.0], marker: Marker::Square, hatch_step: Some(7) }
+        }
+        Arm::Validating => ArmStyle { color: BLUE, dashes: &[], marker: Marker::Circle, hatch_step: None },
+        Arm::NoCursor => ArmStyle { color: GREEN, dashes: &[2.0, 4.0], marker: Marker::Triangle, hatch_step: Some(14) },
     }
 }
 
 impl ArmStyle {
     pub(super) fn stroke(self, width: u32) -> Stroke {
-        Stroke {
-            color: self.color,
-            width,
-            dashes: self.dashes,
-        }
+        Stroke { color: self.color, width, dashes: self.dashes }
     }
 
     /// A bar in the arm's colour and hatching.

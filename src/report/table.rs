@@ -10,8 +10,7 @@ use crate::stats::number::{duration, grouped, percent};
 use crate::stats::spectrum::quantile;
 
 /// A rule below the header and no other line: the rows are short.
-const STYLE: TableStyle =
-    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// The arms side by side: plain text without colours, at most 100 columns wide with the three arms that there are.
 pub fn table(analysis: &Analysis) -> String {
@@ -26,9 +25,7 @@ pub fn table(analysis: &Analysis) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let text = table.to_string();
-    text.lines()
-        .map(|line| format!("{}\n", line.trim_end()))
-        .collect()
+    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 /// The table's rows: a name, and one cell for each arm. The page shows the same.
@@ -37,9 +34,7 @@ pub(super) fn rows(analysis: &Analysis) -> Vec<(String, Vec<String>)> {
     let mut push = |name: &str, cell: &dyn Fn(&ArmSummary) -> String| {
         rows.push((name.to_owned(), analysis.arms.iter().map(cell).collect()));
     };
-    push("runs (vacuous)", &|arm| {
-        format!("{} ({})", grouped(arm.runs), grouped(arm.vacuous))
-    });
+    push("runs (vacuous)", &|arm| format!("{} ({})", grouped(arm.runs), grouped(arm.vacuous)));
     push("calls", &|arm| grouped(arm.calls));
     for outcome in Outcome::ALL {
         push(outcome.name(), &|arm| counted(arm, outcome));
@@ -50,9 +45,7 @@ pub(super) fn rows(analysis: &Analysis) -> Vec<(String, Vec<String>)> {
     push("never detected", &|arm| grouped(arm.undetected));
     push("false alarms", &|arm| grouped(arm.false_alarms));
     push("restarts", &|arm| grouped(arm.restarts));
-    push("duplicate executions", &|arm| {
-        grouped(arm.duplicate_executions)
-    });
+    push("duplicate executions", &|arm| grouped(arm.duplicate_executions));
     rows
 }
 

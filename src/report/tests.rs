@@ -51,18 +51,8 @@ fn a_report_has_a_table_five_figures_and_a_page() {
     render(&Fixture::default().write(parent.path(), "incident")).unwrap();
     let rendered = Rendered { parent };
     for figure in FIGURES {
-        assert!(
-            rendered
-                .text(&format!("plots/{figure}.svg"))
-                .starts_with("<svg"),
-            "{figure}"
-        );
-        assert!(
-            rendered
-                .read(&format!("plots/{figure}.png"))
-                .starts_with(b"\x89PNG"),
-            "{figure}"
-        );
+        assert!(rendered.text(&format!("plots/{figure}.svg")).starts_with("<svg"), "{figure}");
+        assert!(rendered.read(&format!("plots/{figure}.png")).starts_with(b"\x89PNG"), "{figure}");
     }
     assert!(rendered.text("summary.csv").starts_with("arm,runs,"));
     assert!(rendered.text("comparison.csv").starts_with("measure,"));
@@ -71,13 +61,8 @@ fn a_report_has_a_table_five_figures_and_a_page() {
 
 #[test]
 fn the_same_results_give_the_same_bytes() {
-    let (a, b) = (
-        Rendered::new(&Fixture::default()),
-        Rendered::new(&Fixture::default()),
-    );
-    let files = FIGURES
-        .iter()
-        .flat_map(|f| [format!("plots/{f}.svg"), format!("plots/{f}.png")]);
+    let (a, b) = (Rendered::new(&Fixture::default()), Rendered::new(&Fixture::default()));
+    let files = FIGURES.iter().flat_map(|f| [format!("plots/{f}.svg"), format!("plots/{f}.png")]);
     for file in files.chain(["report.html".to_owned()]) {
         assert_eq!(a.read(&file), b.read(&file), "{file}");
     }
@@ -91,18 +76,12 @@ fn a_report_made_again_replaces_the_first() {
     render_with(&dir, no_picture).unwrap();
     assert_eq!(rendered.read("report.html"), before);
     let hidden = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with('.');
-    assert_eq!(
-        fs::read_dir(&dir).unwrap().flatten().filter(hidden).count(),
-        0
-    );
+    assert_eq!(fs::read_dir(&dir).unwrap().flatten().filter(hidden).count(), 0);
 }
 
 #[test]
 fn the_table_fits_a_terminal() {
-    let rendered = Rendered::new(&Fixture {
-        arms: Arm::ALL.to_vec(),
-        ..Fixture::default()
-    });
+    let rendered = Rendered::new(&Fixture { arms: Arm::ALL.to_vec(), ..Fixture::default() });
     let text = table_of(&rendered.parent.path().join("incident")).unwrap();
     assert!(text.lines().all(|line| line.chars().count() <= 100));
     insta::assert_snapshot!(text);
@@ -120,12 +99,7 @@ fn the_figures_say_what_they_show() {
 fn every_figure_carries_the_command_that_draws_it_again() {
     let rendered = Rendered::new(&Fixture::default());
     for figure in ["completion", "detection", "hung", "restart"] {
-        assert!(
-            rendered
-                .words(figure)
-                .ends_with("desync-sim run incident --seeds 0..6"),
-            "{figure}"
-        );
+        assert!(rendered.words(figure).ends_with("desync-sim run incident --seeds 0..6"), "{figure}");
     }
     let replay = "desync-sim replay incident --seed 0 --arm trusting";
     assert!(rendered.words("timeline").ends_with(replay));
@@ -133,21 +107,9 @@ fn every_figure_carries_the_command_that_draws_it_again() {
 
 #[test]
 fn a_small_figure_is_drawn_so() {
-    let fixture = Fixture {
-        seeds: 1,
-        clients: 1,
-        calls: 2,
-        recycle_every: 2,
-        ..Fixture::default()
-    };
+    let fixture = Fixture { seeds: 1, clients: 1, calls: 2, recycle_every: 2, ..Fixture::default() };
     let run = fixture.run(0, Arm::Validating);
-    let svg = timeline(
-        &run.calls,
-        &run.faults,
-        &run.desyncs,
-        "one client",
-        "desync-sim replay incident",
-    );
+    let svg = timeline(&run.calls, &run.faults, &run.desyncs, "one client", "desync-sim replay incident");
     insta::assert_snapshot!(svg);
 }
 
@@ -156,51 +118,21 @@ fn a_small_figure_is_drawn_so() {
 fn results_with_little_in_them_are_told_in_sentences() {
     let base = Fixture::default();
     let cases = [
-        Fixture {
-            recycle_every: 0,
-            ..base.clone()
-        },
-        Fixture {
-            clients: 0,
-            ..base.clone()
-        },
-        Fixture {
-            seeds: 1,
-            arms: vec![Arm::Trusting],
-            ..base.clone()
-        },
-        Fixture {
-            seeds: 1,
-            arms: vec![Arm::Validating],
-            clients: 1,
-            calls: 4,
-            ..base.clone()
-        },
-        Fixture {
-            seeds: 0,
-            ..base.clone()
-        },
+        Fixture { recycle_every: 0, ..base.clone() },
+        Fixture { clients: 0, ..base.clone() },
+        Fixture { seeds: 1, arms: vec![Arm::Trusting], ..base.clone() },
+        Fixture { seeds: 1, arms: vec![Arm::Validating], clients: 1, calls: 4, ..base.clone() },
+        Fixture { seeds: 0, ..base.clone() },
     ];
     let said: Vec<String> = cases
         .iter()
         .map(|fixture| {
             let rendered = Rendered::new(fixture);
             let page = rendered.text("report.html");
-            let answer = page
-                .split("class=\"answer\">")
-                .nth(1)
-                .unwrap()
-                .split("</p>")
-                .next()
-                .unwrap();
+            let answer = page.split("class=\"answer\">").nth(1).unwrap().split("</p>").next().unwrap();
             let detection = rendered.words("detection");
             let restart = rendered.words("restart");
-            format!(
-                "== {}\n{answer}\n{}\n{}",
-                fixture.label(),
-                detection,
-                restart
-            )
+            format!("== {}\n{answer}\n{}\n{}", fixture.label(), detection, restart)
         })
         .collect();
     insta::assert_snapshot!(said.join("\n"));
@@ -208,12 +140,7 @@ fn results_with_little_in_them_are_told_in_sentences() {
 
 #[test]
 fn many_clients_are_cut_to_those_that_met_trouble() {
-    let fixture = Fixture {
-        clients: 60,
-        seeds: 2,
-        recycle_every: 97,
-        ..Fixture::default()
-    };
+    let fixture = Fixture { clients: 60, seeds: 2, recycle_every: 97, ..Fixture::default() };
     let words = Rendered::new(&fixture).words("timeline");
     assert!(words.contains("44 others are left out"), "{words}");
 }
@@ -226,18 +153,11 @@ fn texts_of_files_cannot_break_out_of_the_page() {
     let text = fs::read_to_string(&manifest).unwrap();
     let text = text
         .replace("Session keys", "<script>alert(1)</script>")
-        .replace(
-            "\"name\": \"incident\"",
-            "\"name\": \"</title><b>\\u0001&\"",
-        );
+        .replace("\"name\": \"incident\"", "\"name\": \"</title><b>\\u0001&\"");
     fs::write(&manifest, text).unwrap();
     let desyncs = dir.join("desyncs.csv");
     let text = fs::read_to_string(&desyncs).unwrap();
-    fs::write(
-        &desyncs,
-        text.replace(",regression,session", ",<i>&amp;,session"),
-    )
-    .unwrap();
+    fs::write(&desyncs, text.replace(",regression,session", ",<i>&amp;,session")).unwrap();
     render_with(&dir, no_picture).unwrap();
     let page = fs::read_to_string(dir.join("report.html")).unwrap();
     for raw in ["<script", "<b>", "<i>", "</title><b"] {
@@ -254,28 +174,16 @@ fn the_page_needs_no_network() {
         assert!(!page.contains(reference), "{reference}");
     }
     let names = page.matches("http").count();
-    assert_eq!(
-        names,
-        page.matches("http://www.w3.org/2000/svg").count(),
-        "only the SVG namespace"
-    );
+    assert_eq!(names, page.matches("http://www.w3.org/2000/svg").count(), "only the SVG namespace");
 }
 
 #[test]
 fn an_interrupted_sweep_and_vacuous_runs_are_said_on_the_page() {
     let parent = tempfile::tempdir().unwrap();
-    let dir = Fixture {
-        recycle_every: 0,
-        ..Fixture::default()
-    }
-    .write(parent.path(), "incident");
+    let dir = Fixture { recycle_every: 0, ..Fixture::default() }.write(parent.path(), "incident");
     let manifest = dir.join("manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
-    fs::write(
-        &manifest,
-        text.replace("\"interrupted\": false", "\"interrupted\": true"),
-    )
-    .unwrap();
+    fs::write(&manifest, text.replace("\"interrupted\": false", "\"interrupted\": true")).unwrap();
     render_with(&dir, no_picture).unwrap();
     let page = fs::read_to_string(dir.join("report.html")).unwrap();
     assert!(page.contains("The sweep was interrupted: this page covers 12 runs"));
@@ -300,47 +208,11 @@ fn reports_to_look_at() {
     let parent = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/reports");
     let cases = [
         ("two arms", base.clone()),
-        (
-            "three arms",
-            Fixture {
-                arms: Arm::ALL.to_vec(),
-                ..base.clone()
-            },
-        ),
-        (
-            "many",
-            Fixture {
-                seeds: 40,
-                clients: 60,
-                calls: 40,
-                recycle_every: 97,
-                ..base.clone()
-            },
-        ),
-        (
-            "vacuous",
-            Fixture {
-                recycle_every: 0,
-                ..base.clone()
-            },
-        ),
-        (
-            "no calls",
-            Fixture {
-                clients: 0,
-                ..base.clone()
-            },
-        ),
-        (
-            "one run",
-            Fixture {
-                seeds: 1,
-                arms: vec![Arm::Validating],
-                clients: 1,
-                calls: 4,
-                ..base
-            },
-        ),
+        ("three arms", Fixture { arms: Arm::ALL.to_vec(), ..base.clone() }),
+        ("many", Fixture { seeds: 40, clients: 60, calls: 40, recycle_every: 97, ..base.clone() }),
+        ("vacuous", Fixture { recycle_every: 0, ..base.clone() }),
+        ("no calls", Fixture { clients: 0, ..base.clone() }),
+        ("one run", Fixture { seeds: 1, arms: vec![Arm::Validating], clients: 1, calls: 4, ..base }),
     ];
     for (name, fixture) in cases {
         render(&fixture.write(&parent, name)).unwrap();

@@ -83,21 +83,13 @@ pub struct RestartCost {
 
 impl RestartCost {
     fn new() -> RestartCost {
-        RestartCost {
-            requests: histogram(),
-            bytes: histogram(),
-            time: histogram(),
-            duplicate_executions: histogram(),
-        }
+        RestartCost { requests: histogram(), bytes: histogram(), time: histogram(), duplicate_executions: histogram() }
     }
 
     pub(super) fn add(&mut self, row: &RestartRow, time_us: Option<u64>) {
         record(&mut self.requests, row.requests.into());
         record(&mut self.bytes, row.bytes);
-        record(
-            &mut self.duplicate_executions,
-            row.duplicate_executions.into(),
-        );
+        record(&mut self.duplicate_executions, row.duplicate_executions.into());
         if let Some(time_us) = time_us {
             record(&mut self.time, time_us);
         }
@@ -138,13 +130,7 @@ impl ArmSummary {
         self.runs += 1;
         self.vacuous += u64::from(row.vacuous);
         self.calls += u64::from(row.calls);
-        let outcomes = [
-            row.completed,
-            row.recovered,
-            row.failed,
-            row.hung,
-            row.wrong,
-        ];
+        let outcomes = [row.completed, row.recovered, row.failed, row.hung, row.wrong];
         for (sum, count) in self.outcomes.iter_mut().zip(outcomes) {
             *sum += u64::from(count);
         }

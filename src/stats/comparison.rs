@@ -80,16 +80,7 @@ pub struct Comparison {
 
 impl Comparison {
     fn new(measure: Measure, first: Arm, second: Arm) -> Comparison {
-        Comparison {
-            measure,
-            first,
-            second,
-            seeds: 0,
-            sums: [0.0; 2],
-            first_greater: 0,
-            second_greater: 0,
-            equal: 0,
-        }
+        Comparison { measure, first, second, seeds: 0, sums: [0.0; 2], first_greater: 0, second_greater: 0, equal: 0 }
     }
 
     fn add(&mut self, first: &RunRow, second: &RunRow) {
@@ -139,9 +130,7 @@ impl Comparisons {
         Comparisons {
             group: vec![None; arms.len()],
             comparisons: others
-                .flat_map(|(place, arm)| {
-                    Measure::ALL.map(|measure| (place, Comparison::new(measure, arms[0], *arm)))
-                })
+                .flat_map(|(place, arm)| Measure::ALL.map(|measure| (place, Comparison::new(measure, arms[0], *arm))))
                 .collect(),
         }
     }
@@ -157,10 +146,7 @@ impl Comparisons {
 
     pub(super) fn finish(mut self) -> Vec<Comparison> {
         self.close_group();
-        self.comparisons
-            .into_iter()
-            .map(|(_, comparison)| comparison)
-            .collect()
+        self.comparisons.into_iter().map(|(_, comparison)| comparison).collect()
     }
 
     fn close_group(&mut self) {

@@ -34,10 +34,7 @@ fn summary_fields(arm: &ArmSummary) -> Vec<(String, String)> {
     push("calls", arm.calls.to_string());
     for outcome in Outcome::ALL {
         push(outcome.name(), arm.outcome(outcome).to_string());
-        push(
-            &format!("{}_share", outcome.name()),
-            optional(arm.share(outcome)),
-        );
+        push(&format!("{}_share", outcome.name()), optional(arm.share(outcome)));
     }
     push("censored", arm.censored.to_string());
     for (age_s, count) in PENDING_S.iter().zip(arm.pending) {

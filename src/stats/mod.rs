@@ -85,13 +85,7 @@ fn read_runs(folder: &ResultFolder, analysis: &mut Analysis) -> Result<(), Resul
         count += 1;
     }
     if count != analysis.manifest.runs {
-        return Err(incomplete::<RunRow>(
-            folder,
-            count,
-            analysis.manifest.runs,
-            "runs",
-            "the manifest",
-        ));
+        return Err(incomplete::<RunRow>(folder, count, analysis.manifest.runs, "runs", "the manifest"));
     }
     analysis.comparisons = comparisons.finish();
     Ok(())
@@ -116,9 +110,7 @@ fn read_calls(folder: &ResultFolder, analysis: &mut Analysis) -> Result<(), Resu
             let (found, expected) = (counted[outcome as usize], arm.outcome(outcome));
             if found != expected {
                 let of = format!("{} calls of {}", outcome.name(), arm.arm);
-                return Err(incomplete::<CallRow>(
-                    folder, found, expected, &of, "runs.csv",
-                ));
+                return Err(incomplete::<CallRow>(folder, found, expected, &of, "runs.csv"));
             }
         }
     }
@@ -174,35 +166,19 @@ fn micros(duration: std::time::Duration) -> u64 {
 
 /// The place of an arm in the manifest's order.
 fn index_of(analysis: &Analysis, name: &str) -> Result<usize, FieldError> {
-    let found = analysis
-        .arms
-        .iter()
-        .position(|summary| summary.arm.name() == name);
+    let found = analysis.arms.iter().position(|summary| summary.arm.name() == name);
     found.ok_or_else(|| FieldError {
         column: "arm",
         what: format!(
             "`{name}` is no arm of the manifest: expected one of {}",
-            analysis
-                .arms
-                .iter()
-                .map(|a| a.arm.name())
-                .collect::<Vec<_>>()
-                .join(", ")
+            analysis.arms.iter().map(|a| a.arm.name()).collect::<Vec<_>>().join(", ")
         ),
     })
 }
 
-fn incomplete<R: Row>(
-    folder: &ResultFolder,
-    found: u64,
-    expected: u64,
-    of: &str,
-    by: &str,
-) -> ResultError {
+fn incomplete<R: Row>(folder: &ResultFolder, found: u64, expected: u64, of: &str, by: &str) -> ResultError {
     ResultError::Incomplete {
         path: folder.dir().join(R::FILE),
-        what: format!(
-            "has {found} {of}, but {by} says {expected}: rows are missing or not of this result"
-        ),
+        what: format!("has {found} {of}, but {by} says {expected}: rows are missing or not of this result"),
     }
 }

@@ -7,17 +7,10 @@ pub fn significant(value: f64) -> String {
     }
     // The exponent after rounding, from the exact decimal conversion and not from a logarithm.
     let scientific = format!("{value:.5e}");
-    let exponent: i32 = scientific
-        .split_once('e')
-        .and_then(|(_, exponent)| exponent.parse().ok())
-        .unwrap_or(0);
+    let exponent: i32 = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
     let decimals = usize::try_from(5 - exponent).unwrap_or(0);
     let text = format!("{value:.decimals$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// Microseconds as seconds.
@@ -58,10 +51,6 @@ pub fn duration(micros: u64) -> String {
         1_000..1_000_000 => (micros as f64 / 1e3, "ms"),
         _ => (seconds(micros), "s"),
     };
-    let decimals = if value < 10.0 {
-        2
-    } else {
-        usize::from(value < 100.0)
-    };
+    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
     format!("{value:.decimals$} {unit}")
 }

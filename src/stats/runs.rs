@@ -66,22 +66,13 @@ impl Notable {
             Interest::Nothing
         };
         if self.example.is_none_or(|(best, _)| interest > best) {
-            let key = RunKey {
-                point: run.point,
-                seed: run.seed,
-            };
+            let key = RunKey { point: run.point, seed: run.seed };
             self.example = Some((interest, key));
         }
         if run.hung > 0 {
             self.hung_count += 1;
             if self.hung.len() < LISTED {
-                self.hung.push(HungRun {
-                    point: run.point,
-                    seed: run.seed,
-                    arm,
-                    hung: run.hung,
-                    calls: run.calls,
-                });
+                self.hung.push(HungRun { point: run.point, seed: run.seed, arm, hung: run.hung, calls: run.calls });
             }
         }
     }

@@ -18,23 +18,14 @@ pub fn spectrum(histogram: &Histogram<u64>) -> Vec<Percentile> {
         return Vec::new();
     }
     let count = histogram.len() as f64;
-    let mut points = vec![Percentile {
-        rarity: 1.0,
-        value: histogram.min(),
-    }];
+    let mut points = vec![Percentile { rarity: 1.0, value: histogram.min() }];
     let mut below = 0;
     for step in histogram.iter_recorded() {
         // The value holds from the quantile of what lies below it to its own.
         let value = step.value_iterated_to();
-        points.push(Percentile {
-            rarity: count / (count - below as f64),
-            value,
-        });
+        points.push(Percentile { rarity: count / (count - below as f64), value });
         below += step.count_since_last_iteration();
-        points.push(Percentile {
-            rarity: count / (count - below as f64).max(1.0),
-            value,
-        });
+        points.push(Percentile { rarity: count / (count - below as f64).max(1.0), value });
     }
     points
 }

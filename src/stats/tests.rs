@@ -29,12 +29,7 @@ fn the_tables_say_what_the_runs_did() {
 
 #[test]
 fn nothing_to_measure_leaves_fields_empty() {
-    let empty = Fixture {
-        clients: 0,
-        seeds: 1,
-        arms: vec![Arm::NoCursor],
-        ..Fixture::default()
-    };
+    let empty = Fixture { clients: 0, seeds: 1, arms: vec![Arm::NoCursor], ..Fixture::default() };
     let analysis = analysed(&empty);
     insta::assert_snapshot!("summary of nothing", csv::summary(&analysis));
     assert_eq!(csv::comparison(&analysis).lines().count(), 1);
@@ -42,15 +37,8 @@ fn nothing_to_measure_leaves_fields_empty() {
 
 #[test]
 fn every_later_arm_is_compared_with_the_first() {
-    let analysis = analysed(&Fixture {
-        arms: Arm::ALL.to_vec(),
-        ..Fixture::default()
-    });
-    let pairs: Vec<_> = analysis
-        .comparisons
-        .iter()
-        .map(|c| (c.first, c.second))
-        .collect();
+    let analysis = analysed(&Fixture { arms: Arm::ALL.to_vec(), ..Fixture::default() });
+    let pairs: Vec<_> = analysis.comparisons.iter().map(|c| (c.first, c.second)).collect();
     assert_eq!(pairs.len(), 12);
     assert_eq!(pairs[0], (Arm::Trusting, Arm::Validating));
     assert_eq!(pairs[11], (Arm::Trusting, Arm::NoCursor));
@@ -65,15 +53,7 @@ fn a_seed_that_only_one_arm_has_run_is_no_pair() {
     comparisons.add(0, &fixture.run(1, Arm::Trusting).run);
     comparisons.add(1, &fixture.run(2, Arm::Validating).run);
     let hung = &comparisons.finish()[0];
-    assert_eq!(
-        (
-            hung.seeds,
-            hung.first_greater,
-            hung.second_greater,
-            hung.equal
-        ),
-        (1, 1, 0, 0)
-    );
+    assert_eq!((hung.seeds, hung.first_greater, hung.second_greater, hung.equal), (1, 1, 0, 0));
     assert!(hung.mean_difference().unwrap() < 0.0);
 }
 
@@ -106,21 +86,11 @@ fn hung_calls_stay_pending_past_the_timeout() {
 #[test]
 fn a_spectrum_ends_at_the_rarity_its_values_support() {
     let mut values = histogram();
-    [10, 20, 20, 40]
-        .into_iter()
-        .for_each(|v| record(&mut values, v));
+    [10, 20, 20, 40].into_iter().for_each(|v| record(&mut values, v));
     let at = |rarity, value| Percentile { rarity, value };
     assert_eq!(
         spectrum(&values),
-        [
-            at(1.0, 10),
-            at(1.0, 10),
-            at(4.0 / 3.0, 10),
-            at(4.0 / 3.0, 20),
-            at(4.0, 20),
-            at(4.0, 40),
-            at(4.0, 40)
-        ]
+        [at(1.0, 10), at(1.0, 10), at(4.0 / 3.0, 10), at(4.0 / 3.0, 20), at(4.0, 20), at(4.0, 40), at(4.0, 40)]
     );
     assert!(spectrum(&histogram()).is_empty());
 }
@@ -129,15 +99,7 @@ fn a_spectrum_ends_at_the_rarity_its_values_support() {
 fn the_example_is_the_first_run_that_hung_even_after_desyncs() {
     let fixture = Fixture::default();
     let mut notable = Notable::default();
-    notable.add(
-        Arm::Trusting,
-        &Fixture {
-            recycle_every: 0,
-            ..fixture.clone()
-        }
-        .run(0, Arm::Trusting)
-        .run,
-    );
+    notable.add(Arm::Trusting, &Fixture { recycle_every: 0, ..fixture.clone() }.run(0, Arm::Trusting).run);
     assert_eq!(notable.example().map(|key| key.seed), Some(0));
     notable.add(Arm::Validating, &fixture.run(1, Arm::Validating).run);
     assert_eq!(notable.example().map(|key| key.seed), Some(1));
@@ -156,9 +118,7 @@ fn tables_that_do_not_belong_together_are_refused() {
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, damage(&text)).unwrap();
         let error = analyse(&ResultFolder::open(&dir).unwrap()).err().unwrap();
-        error
-            .to_string()
-            .replace(&parent.path().display().to_string(), "")
+        error.to_string().replace(&parent.path().display().to_string(), "")
     };
     let last_line_gone = |text: &str| {
         text.lines()
@@ -173,20 +133,11 @@ fn tables_that_do_not_belong_together_are_refused() {
     let sentences = [
         damage("runs.csv", &last_line_gone),
         damage("calls.csv", &last_line_gone),
-        damage("calls.csv", &|text| {
-            text.replacen("completed", "finished", 1)
-        }),
+        damage("calls.csv", &|text| text.replacen("completed", "finished", 1)),
         damage("calls.csv", &|text| text.replacen("0.000000", "0.0", 1)),
-        damage("calls.csv", &|text| {
-            text.replacen("trusting", "gullible", 1)
-        }),
-        damage("desyncs.csv", &|text| {
-            text.replacen("9.", "9,", 1)
-                .replacen(",regression", "regression", 1)
-        }),
-        damage("restarts.csv", &|text| {
-            text.replacen(",regression,", ",hunch,", 1)
-        }),
+        damage("calls.csv", &|text| text.replacen("trusting", "gullible", 1)),
+        damage("desyncs.csv", &|text| text.replacen("9.", "9,", 1).replacen(",regression", "regression", 1)),
+        damage("restarts.csv", &|text| text.replacen(",regression,", ",hunch,", 1)),
     ];
     insta::assert_snapshot!(sentences.join("\n"));
 }
@@ -211,30 +162,13 @@ fn numbers_have_six_significant_digits_and_no_exponent() {
 
 #[test]
 fn numbers_for_people_do_not_round_something_to_nothing() {
-    assert_eq!(
-        [0, 999, 1_000, 1_234_567].map(grouped),
-        ["0", "999", "1,000", "1,234,567"]
-    );
+    assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     assert_eq!(
         [0.0, 0.000_01, 0.005, 0.123, 0.999, 0.999_999, 1.0].map(percent),
-        [
-            "0 %", "<0.01 %", "0.50 %", "12.3 %", "99.90 %", ">99.99 %", "100 %"
-        ]
+        ["0 %", "<0.01 %", "0.50 %", "12.3 %", "99.90 %", ">99.99 %", "100 %"]
     );
     assert_eq!(
-        [
-            0,
-            999,
-            1_500,
-            20_400,
-            300_000,
-            1_500_000,
-            60_000_000,
-            600_000_000
-        ]
-        .map(duration),
-        [
-            "0 µs", "999 µs", "1.50 ms", "20.4 ms", "300 ms", "1.50 s", "60.0 s", "600 s"
-        ]
+        [0, 999, 1_500, 20_400, 300_000, 1_500_000, 60_000_000, 600_000_000].map(duration),
+        ["0 µs", "999 µs", "1.50 ms", "20.4 ms", "300 ms", "1.50 s", "60.0 s", "600 s"]
     );
 }

@@ -113,20 +113,13 @@ impl Links {
     ) -> Links {
         let link = |far: &String, entity| Link {
             far: far.clone(),
-            latencies: Latencies::new(draws.stream(Purpose::LinkLatency, entity), latency, epoch)
-                .peekable(),
+            latencies: Latencies::new(draws.stream(Purpose::LinkLatency, entity), latency, epoch).peekable(),
         };
         let sites = hosts.sites.iter().zip(0..);
         let servers = hosts.servers.iter().zip(FIRST_SERVER_LINK..);
-        let links = sites
-            .chain(servers)
-            .map(|(far, entity)| link(far, entity))
-            .collect();
-        let mut scheduled: Vec<_> = faults
-            .iter()
-            .filter(|scheduled| matches!(scheduled.fault, Fault::Stall { .. }))
-            .cloned()
-            .collect();
+        let links = sites.chain(servers).map(|(far, entity)| link(far, entity)).collect();
+        let mut scheduled: Vec<_> =
+            faults.iter().filter(|scheduled| matches!(scheduled.fault, Fault::Stall { .. })).cloned().collect();
         scheduled.sort_by_key(|stall| stall.at_s);
         Links {
             hosts,
@@ -170,29 +163,16 @@ impl Links {
     }
 
     fn begin_stalls(&mut self, now: SimTime) {
-        while let Some(stall) = self
-            .scheduled
-            .next_if(|stall| SimTime::from(stall.at_s.get()) <= now)
-        {
+        while let Some(stall) = self.scheduled.next_if(|stall| SimTime::from(stall.at_s.get()) <= now) {
             let Fault::Stall { link, duration_s } = stall.fault else {
                 unreachable!("only stalls were kept");
             };
             let until = SimTime::from(stall.at_s.get()) + duration_s.get();
             // One that lies within another one on the same link changes nothing.
-            let took_effect = until > now
-                && !(self.under_way.iter()).any(|other| other.link == link && other.until >= until);
-            self.report(
-                now,
-                Event::FaultStruck {
-                    fault: stall.fault.clone(),
-                    took_effect,
-                },
-            );
-            self.under_way.push(Stall {
-                until,
-                link,
-                fault: stall.fault,
-            });
+            let took_effect =
+                until > now && !(self.under_way.iter()).any(|other| other.link == link && other.until >= until);
+            self.report(now, Event::FaultStruck { fault: stall.fault.clone(), took_effect });
+            self.under_way.push(Stall { until, link, fault: stall.fault });
             self.under_way.sort_by_key(|stall| stall.until);
         }
     }
@@ -232,18 +212,10 @@ impl Links {
     }
 
     fn next_instant(&mut self) -> SimTime {
-        let latencies =
-            (self.links.iter_mut()).filter_map(|link| link.latencies.peek().map(|(at, _)| *at));
-        let begins = self
-            .scheduled
-            .peek()
-            .map(|stall| SimTime::from(stall.at_s.get()));
+        let latencies = (self.links.iter_mut()).filter_map(|link| link.latencies.peek().map(|(at, _)| *at));
+        let begins = self.scheduled.peek().map(|stall| SimTime::from(stall.at_s.get()));
         let ends = self.under_way.first().map(|stall| stall.until);
-        latencies
-            .chain(begins)
-            .chain(ends)
-            .min()
-            .unwrap_or(SimTime::from_micros(u64::MAX))
+        latencies.chain(begins).chain(ends).min().unwrap_or(SimTime::from_micros(u64::MAX))
     }
 
     fn report(&self, at: SimTime, event: Event) {

@@ -86,10 +86,7 @@ pub struct TurmoilDial {
 impl TurmoilDial {
     /// Will connect to `port` of the host called `host`.
     pub fn new(host: &str, port: u16) -> TurmoilDial {
-        TurmoilDial {
-            host: host.into(),
-            port,
-        }
+        TurmoilDial { host: host.into(), port }
     }
 }
 
@@ -118,9 +115,7 @@ impl Bind for TurmoilBind {
     type Listener = TurmoilListener;
 
     async fn bind(&self) -> io::Result<TurmoilListener> {
-        TcpListener::bind(("0.0.0.0", self.port))
-            .await
-            .map(TurmoilListener)
+        TcpListener::bind(("0.0.0.0", self.port)).await.map(TurmoilListener)
     }
 }
 
@@ -177,11 +172,7 @@ impl<Io> Counted<Io> {
 }
 
 impl<Io: AsyncRead + Unpin> AsyncRead for Counted<Io> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(cx, buf))?;
         self.count(buf.filled().len() - before);
@@ -190,11 +181,7 @@ impl<Io: AsyncRead + Unpin> AsyncRead for Counted<Io> {
 }
 
 impl<Io: AsyncWrite + Unpin> AsyncWrite for Counted<Io> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = ready!(Pin::new(&mut self.io).poll_write(cx, buf))?;
         self.count(written);
         Poll::Ready(Ok(written))
@@ -242,12 +229,7 @@ mod tests {
 
     #[test]
     fn a_host_reads_simulated_time_and_nobody_else_does() {
-        let mut sim = network(
-            Seconds::from_millis(10),
-            Seconds::new(5),
-            &Draws::new("net", 1),
-        )
-        .build();
+        let mut sim = network(Seconds::from_millis(10), Seconds::new(5), &Draws::new("net", 1)).build();
         sim.client("site-1", async {
             tokio::time::sleep(Duration::from_millis(1_234)).await;
             assert_eq!(sim_now(), SimTime::from_micros(1_234_000));
@@ -259,12 +241,7 @@ mod tests {
 
     #[test]
     fn a_dial_reaches_a_bind_and_is_refused_where_nobody_listens() {
-        let mut sim = network(
-            Seconds::from_millis(10),
-            Seconds::new(5),
-            &Draws::new("net", 1),
-        )
-        .build();
+        let mut sim = network(Seconds::from_millis(10), Seconds::new(5), &Draws::new("net", 1)).build();
         sim.host("server-1", || async {
             let mut listener = TurmoilBind::new(80).bind().await?;
             loop {

@@ -76,18 +76,12 @@ pub enum ResultError {
 impl ResultError {
     /// The refusal `source` while writing `path`.
     pub fn write(path: &Path, source: impl Into<io::Error>) -> ResultError {
-        ResultError::Write {
-            path: path.to_owned(),
-            source: source.into(),
-        }
+        ResultError::Write { path: path.to_owned(), source: source.into() }
     }
 
     /// The refusal `source` while reading `path`.
     pub fn read(path: &Path, source: impl Into<io::Error>) -> ResultError {
-        ResultError::Read {
-            path: path.to_owned(),
-            source: source.into(),
-        }
+        ResultError::Read { path: path.to_owned(), source: source.into() }
     }
 }
 
@@ -97,9 +91,7 @@ fn explain(error: &io::Error) -> String {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "free some space or give another folder; nothing was left under the final name"
         }
-        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
-            "give a folder that may be written"
-        }
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => "give a folder that may be written",
         _ => return error.to_string(),
     };
     format!("{error} ({advice})")

@@ -20,13 +20,8 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of tables and plots.
-    pub const ALL: [Outcome; 5] = [
-        Outcome::Completed,
-        Outcome::Recovered,
-        Outcome::Failed,
-        Outcome::Hung,
-        Outcome::Wrong,
-    ];
+    pub const ALL: [Outcome; 5] =
+        [Outcome::Completed, Outcome::Recovered, Outcome::Failed, Outcome::Hung, Outcome::Wrong];
 
     /// The name in tables and plots.
     pub const fn name(self) -> &'static str {
@@ -78,25 +73,19 @@ fn required(column: &'static str, text: &str) -> Result<SimTime, FieldError> {
 impl CallRow {
     /// How the call ended.
     pub fn outcome(&self) -> Result<Outcome, FieldError> {
-        Outcome::ALL
-            .into_iter()
-            .find(|outcome| outcome.name() == self.outcome)
-            .ok_or_else(|| FieldError {
-                column: "outcome",
-                what: format!(
-                    "`{}` is no outcome: expected one of {}",
-                    self.outcome,
-                    Outcome::ALL.map(Outcome::name).join(", ")
-                ),
-            })
+        Outcome::ALL.into_iter().find(|outcome| outcome.name() == self.outcome).ok_or_else(|| FieldError {
+            column: "outcome",
+            what: format!(
+                "`{}` is no outcome: expected one of {}",
+                self.outcome,
+                Outcome::ALL.map(Outcome::name).join(", ")
+            ),
+        })
     }
 
     /// When it started and ended.
     pub fn span(&self) -> Result<(SimTime, SimTime), FieldError> {
-        Ok((
-            required("started_s", &self.started_s)?,
-            required("ended_s", &self.ended_s)?,
-        ))
+        Ok((required("started_s", &self.started_s)?, required("ended_s", &self.ended_s)?))
     }
 }
 

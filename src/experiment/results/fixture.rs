@@ -27,13 +27,7 @@ pub struct Fixture {
 
 impl Default for Fixture {
     fn default() -> Fixture {
-        Fixture {
-            arms: vec![Arm::Trusting, Arm::Validating],
-            seeds: 6,
-            clients: 8,
-            calls: 9,
-            recycle_every: 7,
-        }
+        Fixture { arms: vec![Arm::Trusting, Arm::Validating], seeds: 6, clients: 8, calls: 9, recycle_every: 7 }
     }
 }
 
@@ -93,11 +87,7 @@ impl Fixture {
                 writer.push(&self.run(seed, arm)).unwrap();
             }
         }
-        writer
-            .finish(Duration::from_secs(2), 2)
-            .unwrap()
-            .commit()
-            .unwrap()
+        writer.finish(Duration::from_secs(2), 2).unwrap().commit().unwrap()
     }
 
     /// One run.
@@ -107,8 +97,7 @@ impl Fixture {
             for call in 0..self.calls {
                 let number = client * self.calls + call + seed as u32;
                 let recycled = self.recycle_every > 0 && number % self.recycle_every == 3;
-                let start =
-                    u64::from(call) * 60_000_000 + u64::from(client) * 3_100_000 + seed * 70_000;
+                let start = u64::from(call) * 60_000_000 + u64::from(client) * 3_100_000 + seed * 70_000;
                 let lasts = 9_000_000 + u64::from(number * 7919 % 6_000) * 1_000;
                 made.call(client, call, start, lasts, recycled);
             }
@@ -164,9 +153,7 @@ impl Made {
     }
 
     fn call(&mut self, client: u32, call: u32, start: u64, lasts: u64, recycled: bool) {
-        let RunResult {
-            point, seed, arm, ..
-        } = self.result;
+        let RunResult { point, seed, arm, .. } = self.result;
         let number = client * 31 + call;
         let result = &mut self.result;
         let run = &mut result.run;
@@ -227,26 +214,14 @@ impl Made {
                 fault: "session-recycle".to_owned(),
                 lost_at_s: seconds(lost),
                 exposed_at_s: seconds(exposed),
-                detected_at_s: if detects {
-                    seconds(noticed)
-                } else {
-                    String::new()
-                },
-                detected_by: if detects {
-                    "regression".to_owned()
-                } else {
-                    String::new()
-                },
+                detected_at_s: if detects { seconds(noticed) } else { String::new() },
+                detected_by: if detects { "regression".to_owned() } else { String::new() },
             });
             if detects {
                 let again = noticed + lasts / 2 + 180_000;
                 let repeats = number.is_multiple_of(3);
-                result
-                    .latencies
-                    .record(Latency::Detection, noticed - exposed);
-                result
-                    .latencies
-                    .record(Latency::DetectionFromLoss, noticed - lost);
+                result.latencies.record(Latency::Detection, noticed - exposed);
+                result.latencies.record(Latency::DetectionFromLoss, noticed - lost);
                 result.latencies.record(Latency::Restart, again - noticed);
                 result.restarts.push(RestartRow {
                     point,

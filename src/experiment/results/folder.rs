@@ -26,10 +26,7 @@ impl Staging {
         let destination = fs::canonicalize(destination).unwrap_or_else(|_| destination.to_owned());
         let parent = parent_of(&destination);
         fs::create_dir_all(parent).map_err(|e| ResultError::write(parent, e))?;
-        Ok(Staging {
-            temporary: hidden(&destination, "partial")?,
-            destination,
-        })
+        Ok(Staging { temporary: hidden(&destination, "partial")?, destination })
     }
 
     /// Where the files are written.
@@ -39,16 +36,10 @@ impl Staging {
 
     /// Moves the folder to its final place; an earlier result there is removed, and comes back if the move fails.
     pub(super) fn commit(self) -> Result<PathBuf, ResultError> {
-        let Staging {
-            temporary,
-            destination,
-        } = self;
+        let Staging { temporary, destination } = self;
         refuse_foreign(&destination)?;
         let failed = |e| ResultError::write(&destination, e);
-        let earlier = destination
-            .exists()
-            .then(|| hidden(&destination, "replaced"))
-            .transpose()?;
+        let earlier = destination.exists().then(|| hidden(&destination, "replaced")).transpose()?;
         // A folder can be renamed onto an empty one, so the hidden folder itself is the earlier result's new name.
         if let Some(aside) = &earlier {
             fs::rename(&destination, aside.path()).map_err(failed)?;
@@ -71,9 +62,7 @@ impl Staging {
 
 /// Refuses a destination that holds anything but an earlier result.
 fn refuse_foreign(destination: &Path) -> Result<(), ResultError> {
-    let foreign = || ResultError::Foreign {
-        path: destination.to_owned(),
-    };
+    let foreign = || ResultError::Foreign { path: destination.to_owned() };
     match fs::read_dir(destination) {
         Ok(_) if destination.join(MANIFEST).is_file() => Ok(()),
         Ok(mut entries) => match entries.next() {
@@ -108,9 +97,7 @@ fn hidden(path: &Path, purpose: &str) -> Result<TempDir, ResultError> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
     let parent = parent_of(path);
-    builder
-        .tempdir_in(parent)
-        .map_err(|e| ResultError::write(parent, e))
+    builder.tempdir_in(parent).map_err(|e| ResultError::write(parent, e))
 }
 
 /// Writes a file that appears whole or not at all under its name.

@@ -19,12 +19,8 @@ pub enum Latency {
 
 impl Latency {
     /// Every latency, in the order of the files.
-    pub const ALL: [Latency; 4] = [
-        Latency::Completion,
-        Latency::Detection,
-        Latency::DetectionFromLoss,
-        Latency::Restart,
-    ];
+    pub const ALL: [Latency; 4] =
+        [Latency::Completion, Latency::Detection, Latency::DetectionFromLoss, Latency::Restart];
 
     /// The name in file names and histogram tags.
     pub const fn name(self) -> &'static str {
@@ -73,8 +69,7 @@ impl Latencies {
     /// Adds every value of `other`.
     pub fn add(&mut self, other: &Latencies) {
         for (sum, one) in self.0.iter_mut().zip(&other.0) {
-            sum.add(one)
-                .expect("a histogram that resizes takes every other");
+            sum.add(one).expect("a histogram that resizes takes every other");
         }
     }
 }
@@ -86,7 +81,5 @@ pub fn histogram() -> Histogram<u64> {
 
 /// Counts one value.
 pub fn record(histogram: &mut Histogram<u64>, value: u64) {
-    histogram
-        .record(value)
-        .expect("a histogram that resizes takes every value");
+    histogram.record(value).expect("a histogram that resizes takes every value");
 }

@@ -73,11 +73,7 @@ impl ScenarioText {
     /// A scenario's name and text, with the text's digest.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> ScenarioText {
         let text = text.into();
-        ScenarioText {
-            name: name.into(),
-            sha256: hexadecimal(Sha256::digest(&text)),
-            text,
-        }
+        ScenarioText { name: name.into(), sha256: hexadecimal(Sha256::digest(&text)), text }
     }
 }
 
@@ -111,10 +107,7 @@ impl Experiment {
 
     /// The command that shows one run of this folder again.
     pub fn replay_command(&self, seed: u64, arm: Arm) -> String {
-        let mut command = format!(
-            "desync-sim replay {} --seed {seed} --arm {arm}",
-            quoted(self.named_scenario())
-        );
+        let mut command = format!("desync-sim replay {} --seed {seed} --arm {arm}", quoted(self.named_scenario()));
         for pair in self.overrides() {
             let _ = write!(command, " --set {}", quoted(pair));
         }
@@ -123,16 +116,13 @@ impl Experiment {
 
     /// The `key=value` pairs given with `--set`, in their order.
     pub fn overrides(&self) -> impl Iterator<Item = &str> {
-        self.arguments
-            .iter()
-            .enumerate()
-            .filter_map(|(i, argument)| {
-                if argument == "--set" {
-                    self.arguments.get(i + 1).map(String::as_str)
-                } else {
-                    argument.strip_prefix("--set=")
-                }
-            })
+        self.arguments.iter().enumerate().filter_map(|(i, argument)| {
+            if argument == "--set" {
+                self.arguments.get(i + 1).map(String::as_str)
+            } else {
+                argument.strip_prefix("--set=")
+            }
+        })
     }
 
     /// The scenario as the command line named it: a name or a path.
@@ -145,17 +135,10 @@ impl Experiment {
 
     /// A setting's value: the last `--set` of its key, or else what the scenario file says.
     pub fn setting(&self, key: &str) -> Option<toml::Value> {
-        let overridden = self
-            .overrides()
-            .filter_map(|pair| pair.split_once('='))
-            .filter(|(name, _)| *name == key)
-            .last();
+        let overridden =
+            self.overrides().filter_map(|pair| pair.split_once('=')).filter(|(name, _)| *name == key).last();
         if let Some((_, value)) = overridden {
-            return Some(
-                value
-                    .parse()
-                    .unwrap_or_else(|_| toml::Value::String(value.to_owned())),
-            );
+            return Some(value.parse().unwrap_or_else(|_| toml::Value::String(value.to_owned())));
         }
         let table: toml::Table = self.scenario.text.parse().ok()?;
         let mut value = &toml::Value::Table(table);

@@ -27,24 +27,16 @@ impl ResultFolder {
     pub fn open(dir: &Path) -> Result<ResultFolder, ResultError> {
         let path = dir.join(MANIFEST);
         let text = std::fs::read_to_string(&path).map_err(|e| match e.kind() {
-            io::ErrorKind::NotFound if dir.is_dir() => ResultError::NotResults {
-                path: dir.to_owned(),
-            },
+            io::ErrorKind::NotFound if dir.is_dir() => ResultError::NotResults { path: dir.to_owned() },
             io::ErrorKind::NotFound => ResultError::read(dir, e),
             _ => ResultError::read(&path, e),
         })?;
         // The version first: another version's manifest need not look like this one's.
         let Version { format } = parse(&path, &text)?;
         if format != u64::from(FORMAT) {
-            return Err(ResultError::Version {
-                path,
-                found: format,
-            });
+            return Err(ResultError::Version { path, found: format });
         }
-        Ok(ResultFolder {
-            dir: dir.to_owned(),
-            manifest: parse(&path, &text)?,
-        })
+        Ok(ResultFolder { dir: dir.to_owned(), manifest: parse(&path, &text)? })
     }
 
     /// What was run.
@@ -65,15 +57,10 @@ impl ResultFolder {
         let path = self.dir.join(R::FILE);
         let mut file = File::open(&path).map_err(|e| ResultError::read(&path, e))?;
         if !ends_with_line_feed(&mut file).map_err(|e| ResultError::read(&path, e))? {
-            return Err(ResultError::Incomplete {
-                path,
-                what: "is cut off: its last line has no end".to_owned(),
-            });
+            return Err(ResultError::Incomplete { path, what: "is cut off: its last line has no end".to_owned() });
         }
         let mut reader = csv::Reader::from_reader(file);
-        let header = reader
-            .headers()
-            .map_err(|e| malformed(&path, R::COLUMNS, &e))?;
+        let header = reader.headers().map_err(|e| malformed(&path, R::COLUMNS, &e))?;
         if header != R::COLUMNS {
             return Err(ResultError::Malformed {
                 line: 1,
@@ -86,12 +73,7 @@ impl ResultFolder {
                 path,
             });
         }
-        Ok(Rows {
-            path,
-            reader,
-            record: csv::StringRecord::new(),
-            row: PhantomData,
-        })
+        Ok(Rows { path, reader, record: csv::StringRecord::new(), row: PhantomData })
     }
 }
 
@@ -159,24 +141,16 @@ fn malformed(path: &Path, columns: &[&str], error: &csv::Error) -> ResultError {
             let field = err.field().and_then(|field| columns.get(field as usize));
             (field.copied().unwrap_or("?"), err.kind().to_string())
         }
-        csv::ErrorKind::UnequalLengths {
-            expected_len, len, ..
-        } => (
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => (
             columns.get(*len as usize).copied().unwrap_or("?"),
             format!("the row has {len} fields: expected {expected_len}"),
         ),
-        csv::ErrorKind::Utf8 { err, .. } => (
-            columns.get(err.field()).copied().unwrap_or("?"),
-            "is not UTF-8 text".to_owned(),
-        ),
+        csv::ErrorKind::Utf8 { err, .. } => {
+            (columns.get(err.field()).copied().unwrap_or("?"), "is not UTF-8 text".to_owned())
+        }
         _ => ("?", error.to_string()),
     };
-    ResultError::Malformed {
-        path: path.to_owned(),
-        line,
-        column: column.to_owned(),
-        what,
-    }
+    ResultError::Malformed { path: path.to_owned(), line, column: column.to_owned(), what }
 }
 
 fn ends_with_line_feed(file: &mut File) -> io::Result<bool> {

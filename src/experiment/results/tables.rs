@@ -51,40 +51,24 @@ impl<R: Row> Table<R> {
     pub(super) fn create(dir: &Path) -> Result<Table<R>, ResultError> {
         let path = dir.join(R::FILE);
         let file = File::create_new(&path).map_err(|e| ResultError::write(&path, e))?;
-        let mut writer = csv::WriterBuilder::new()
-            .has_headers(false)
-            .buffer_capacity(64 * 1024)
-            .from_writer(file);
-        writer
-            .write_record(R::COLUMNS)
-            .map_err(|e| ResultError::write(&path, e))?;
-        Ok(Table {
-            path,
-            writer,
-            row: std::marker::PhantomData,
-        })
+        let mut writer = csv::WriterBuilder::new().has_headers(false).buffer_capacity(64 * 1024).from_writer(file);
+        writer.write_record(R::COLUMNS).map_err(|e| ResultError::write(&path, e))?;
+        Ok(Table { path, writer, row: std::marker::PhantomData })
     }
 
     /// Appends rows.
-    pub(super) fn push_all<'a>(
-        &mut self,
-        rows: impl IntoIterator<Item = &'a R>,
-    ) -> Result<(), ResultError>
+    pub(super) fn push_all<'a>(&mut self, rows: impl IntoIterator<Item = &'a R>) -> Result<(), ResultError>
     where
         R: 'a,
     {
         for row in rows {
-            self.writer
-                .serialize(row)
-                .map_err(|e| ResultError::write(&self.path, e))?;
+            self.writer.serialize(row).map_err(|e| ResultError::write(&self.path, e))?;
         }
         Ok(())
     }
 
     /// Sends what is buffered to the file.
     pub(super) fn finish(mut self) -> Result<(), ResultError> {
-        self.writer
-            .flush()
-            .map_err(|e| ResultError::write(&self.path, e))
+        self.writer.flush().map_err(|e| ResultError::write(&self.path, e))
     }
 }

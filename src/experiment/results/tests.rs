@@ -16,10 +16,8 @@ use super::writer::ResultWriter;
 use crate::mcp::client::settings::Arm;
 
 fn entries(dir: &Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(dir)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut names: Vec<String> =
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -33,45 +31,17 @@ fn what_is_written_is_read_again() {
     let parent = tempfile::tempdir().unwrap();
     let fixture = Fixture::default();
     let folder = ResultFolder::open(&fixture.write(parent.path(), "incident")).unwrap();
-    let runs: Vec<_> = (0..6)
-        .flat_map(|seed| {
-            [
-                fixture.run(seed, Arm::Trusting),
-                fixture.run(seed, Arm::Validating),
-            ]
-        })
-        .collect();
-    assert_eq!(
-        read_all::<RunRow>(&folder),
-        runs.iter().map(|r| r.run.clone()).collect::<Vec<_>>()
-    );
-    let flat =
-        |r: &Vec<super::run::RunResult>| r.iter().flat_map(|r| r.calls.clone()).collect::<Vec<_>>();
+    let runs: Vec<_> =
+        (0..6).flat_map(|seed| [fixture.run(seed, Arm::Trusting), fixture.run(seed, Arm::Validating)]).collect();
+    assert_eq!(read_all::<RunRow>(&folder), runs.iter().map(|r| r.run.clone()).collect::<Vec<_>>());
+    let flat = |r: &Vec<super::run::RunResult>| r.iter().flat_map(|r| r.calls.clone()).collect::<Vec<_>>();
     assert_eq!(read_all::<CallRow>(&folder), flat(&runs));
-    assert_eq!(
-        read_all::<DesyncRow>(&folder),
-        runs.iter()
-            .flat_map(|r| r.desyncs.clone())
-            .collect::<Vec<_>>()
-    );
-    assert_eq!(
-        read_all::<RestartRow>(&folder),
-        runs.iter()
-            .flat_map(|r| r.restarts.clone())
-            .collect::<Vec<_>>()
-    );
-    assert_eq!(
-        read_all::<FaultRow>(&folder),
-        runs.iter()
-            .flat_map(|r| r.faults.clone())
-            .collect::<Vec<_>>()
-    );
+    assert_eq!(read_all::<DesyncRow>(&folder), runs.iter().flat_map(|r| r.desyncs.clone()).collect::<Vec<_>>());
+    assert_eq!(read_all::<RestartRow>(&folder), runs.iter().flat_map(|r| r.restarts.clone()).collect::<Vec<_>>());
+    assert_eq!(read_all::<FaultRow>(&folder), runs.iter().flat_map(|r| r.faults.clone()).collect::<Vec<_>>());
     assert_eq!(folder.manifest().runs, 12);
     // printf '%s\n' trusting-0 validating-0 trusting-1 … | sha256sum
-    assert_eq!(
-        folder.manifest().digest,
-        "eefa7ef3730a5c342fc5356285eb2644d813aedc9db568c76a918f45d62e8d19",
-    );
+    assert_eq!(folder.manifest().digest, "eefa7ef3730a5c342fc5356285eb2644d813aedc9db568c76a918f45d62e8d19",);
 }
 
 #[test]
@@ -80,10 +50,7 @@ fn a_folder_holds_every_file_and_the_parent_nothing_else() {
     let dir = Fixture::default().write(parent.path(), "incident");
     assert_eq!(entries(parent.path()), ["incident"]);
     insta::assert_snapshot!(entries(&dir).join("\n"));
-    assert_eq!(
-        entries(&dir.join("schedules")),
-        (0..6).map(|s| format!("0-{s}.toml")).collect::<Vec<_>>()
-    );
+    assert_eq!(entries(&dir.join("schedules")), (0..6).map(|s| format!("0-{s}.toml")).collect::<Vec<_>>());
 }
 
 #[test]
@@ -91,25 +58,15 @@ fn the_same_runs_give_the_same_bytes_but_for_the_timing() {
     let parent = tempfile::tempdir().unwrap();
     let a = Fixture::default().write(parent.path(), "a");
     let b = Fixture::default().write(parent.path(), "b");
-    for name in entries(&a)
-        .iter()
-        .filter(|n| *n != "timing.json" && *n != "schedules")
-    {
-        assert_eq!(
-            fs::read(a.join(name)).unwrap(),
-            fs::read(b.join(name)).unwrap(),
-            "{name}"
-        );
+    for name in entries(&a).iter().filter(|n| *n != "timing.json" && *n != "schedules") {
+        assert_eq!(fs::read(a.join(name)).unwrap(), fs::read(b.join(name)).unwrap(), "{name}");
     }
 }
 
 #[test]
 fn a_table_without_rows_has_its_header() {
     let parent = tempfile::tempdir().unwrap();
-    let quiet = Fixture {
-        recycle_every: 0,
-        ..Fixture::default()
-    };
+    let quiet = Fixture { recycle_every: 0, ..Fixture::default() };
     let dir = quiet.write(parent.path(), "quiet");
     assert_eq!(
         fs::read_to_string(dir.join("desyncs.csv")).unwrap(),
@@ -124,12 +81,7 @@ fn the_columns_are_the_rows_fields() {
     fn columns<R: Row>(row: &R) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.serialize(row).unwrap();
-        String::from_utf8(writer.into_inner().unwrap())
-            .unwrap()
-            .lines()
-            .next()
-            .unwrap()
-            .to_owned()
+        String::from_utf8(writer.into_inner().unwrap()).unwrap().lines().next().unwrap().to_owned()
     }
     let run = Fixture::default().run(0, Arm::Validating);
     assert_eq!(columns(&run.run), RunRow::COLUMNS.join(","));
@@ -155,25 +107,16 @@ fn a_histogram_log_holds_the_histogram_over_all_runs() {
         .unwrap();
     assert_eq!(interval.tag().unwrap().as_str(), "detection");
     let bytes = base64(interval.encoded_histogram());
-    let read: hdrhistogram::Histogram<u64> = Deserializer::new()
-        .deserialize(&mut bytes.as_slice())
-        .unwrap();
+    let read: hdrhistogram::Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
     assert_eq!(&read, expected.get(Latency::Detection));
     assert!(!read.is_empty());
 }
 
 fn base64(text: &str) -> Vec<u8> {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digits: Vec<u32> = text
-        .bytes()
-        .filter_map(|b| DIGITS.iter().position(|d| *d == b))
-        .map(|d| d as u32)
-        .collect();
+    let digits: Vec<u32> = text.bytes().filter_map(|b| DIGITS.iter().position(|d| *d == b)).map(|d| d as u32).collect();
     let bytes = digits.chunks(4).flat_map(|chunk| {
-        let word = chunk
-            .iter()
-            .enumerate()
-            .fold(0, |word, (i, digit)| word | digit << (18 - 6 * i));
+        let word = chunk.iter().enumerate().fold(0, |word, (i, digit)| word | digit << (18 - 6 * i));
         word.to_be_bytes()[1..chunk.len()].to_vec()
     });
     bytes.collect()
@@ -183,8 +126,7 @@ fn base64(text: &str) -> Vec<u8> {
 fn a_writer_that_is_dropped_leaves_nothing() {
     let parent = tempfile::tempdir().unwrap();
     let fixture = Fixture::default();
-    let mut writer =
-        ResultWriter::create(&parent.path().join("incident"), fixture.manifest()).unwrap();
+    let mut writer = ResultWriter::create(&parent.path().join("incident"), fixture.manifest()).unwrap();
     writer.push(&fixture.run(0, Arm::Trusting)).unwrap();
     assert_eq!(entries(parent.path()).len(), 1);
     drop(writer);
@@ -208,11 +150,7 @@ fn an_earlier_result_is_replaced_whole() {
     let parent = tempfile::tempdir().unwrap();
     let dir = Fixture::default().write(parent.path(), "incident");
     fs::write(dir.join("report.html"), "of the earlier result").unwrap();
-    Fixture {
-        seeds: 1,
-        ..Fixture::default()
-    }
-    .write(parent.path(), "incident");
+    Fixture { seeds: 1, ..Fixture::default() }.write(parent.path(), "incident");
     assert_eq!(ResultFolder::open(&dir).unwrap().manifest().runs, 2);
     assert!(!dir.join("report.html").exists());
     assert_eq!(entries(parent.path()), ["incident"]);
@@ -235,13 +173,8 @@ fn what_is_no_result_folder_is_refused_and_kept() {
     fs::write(dir.join("thesis.tex"), "years").unwrap();
     fs::write(parent.path().join("file"), "text").unwrap();
     for taken in [dir.clone(), parent.path().join("file")] {
-        let error = ResultWriter::create(&taken, Fixture::default().manifest())
-            .err()
-            .unwrap();
-        assert!(
-            matches!(&error, ResultError::Foreign { path } if *path == taken),
-            "{error}"
-        );
+        let error = ResultWriter::create(&taken, Fixture::default().manifest()).err().unwrap();
+        assert!(matches!(&error, ResultError::Foreign { path } if *path == taken), "{error}");
         assert!(error.to_string().contains("nothing in it was touched"));
     }
     assert_eq!(fs::read_to_string(dir.join("thesis.tex")).unwrap(), "years");
@@ -255,11 +188,7 @@ fn a_folder_that_fills_while_the_runs_go_on_is_refused_at_the_commit() {
     let writer = ResultWriter::create(&dir, Fixture::default().manifest()).unwrap();
     fs::create_dir(&dir).unwrap();
     fs::write(dir.join("notes"), "mine").unwrap();
-    let error = writer
-        .finish(Duration::ZERO, 1)
-        .unwrap()
-        .commit()
-        .unwrap_err();
+    let error = writer.finish(Duration::ZERO, 1).unwrap().commit().unwrap_err();
     assert!(matches!(error, ResultError::Foreign { .. }), "{error}");
     assert_eq!(entries(&dir), ["notes"]);
     assert_eq!(entries(parent.path()), ["incident"]);
@@ -271,15 +200,8 @@ fn a_place_that_cannot_be_written_is_named() {
     let parent = tempfile::tempdir().unwrap();
     fs::write(parent.path().join("file"), "").unwrap();
     let dir = parent.path().join("file/incident");
-    let error = ResultWriter::create(&dir, Fixture::default().manifest())
-        .err()
-        .unwrap();
-    assert!(
-        error
-            .to_string()
-            .starts_with(&format!("cannot write {}", parent.path().display())),
-        "{error}"
-    );
+    let error = ResultWriter::create(&dir, Fixture::default().manifest()).err().unwrap();
+    assert!(error.to_string().starts_with(&format!("cannot write {}", parent.path().display())), "{error}");
 }
 
 #[test]
@@ -304,41 +226,14 @@ fn damaged_files_are_refused_with_the_place() {
     };
     type Damage = Box<dyn Fn(String) -> String>;
     let cases: Vec<(&str, Damage)> = vec![
-        (
-            "manifest.json",
-            Box::new(replace("\"format\": 1", "\"format\": 7")),
-        ),
-        (
-            "manifest.json",
-            Box::new(replace("\"trusting\"", "\"gullible\"")),
-        ),
-        (
-            "manifest.json",
-            Box::new(replace("\"interrupted\"", "\"colour\"")),
-        ),
-        (
-            "manifest.json",
-            Box::new(|text| text[..text.len() / 2].to_owned()),
-        ),
-        (
-            "runs.csv",
-            Box::new(replace("scenario,point", "scenario,spot")),
-        ),
-        (
-            "runs.csv",
-            Box::new(replace(
-                "incident,0,0,trusting,72",
-                "incident,0,0,trusting,many",
-            )),
-        ),
-        (
-            "calls.csv",
-            Box::new(|text| text[..text.len() - 20].to_owned()),
-        ),
-        (
-            "calls.csv",
-            Box::new(replace("completed,0.000000", "completed")),
-        ),
+        ("manifest.json", Box::new(replace("\"format\": 1", "\"format\": 7"))),
+        ("manifest.json", Box::new(replace("\"trusting\"", "\"gullible\""))),
+        ("manifest.json", Box::new(replace("\"interrupted\"", "\"colour\""))),
+        ("manifest.json", Box::new(|text| text[..text.len() / 2].to_owned())),
+        ("runs.csv", Box::new(replace("scenario,point", "scenario,spot"))),
+        ("runs.csv", Box::new(replace("incident,0,0,trusting,72", "incident,0,0,trusting,many"))),
+        ("calls.csv", Box::new(|text| text[..text.len() - 20].to_owned())),
+        ("calls.csv", Box::new(replace("completed,0.000000", "completed"))),
         ("faults.csv", Box::new(replace(",true", ",perhaps"))),
         ("restarts.csv", Box::new(|_| String::new())),
     ];
@@ -385,29 +280,16 @@ fn sentence(dir: &Path) -> String {
         drain::<RestartRow>(&folder)?;
         drain::<FaultRow>(&folder)
     };
-    read().err().map_or_else(
-        || "nothing was wrong".to_owned(),
-        |error: ResultError| error.to_string(),
-    )
+    read().err().map_or_else(|| "nothing was wrong".to_owned(), |error: ResultError| error.to_string())
 }
 
 #[test]
 fn a_manifest_knows_its_commands_and_settings() {
     let mut experiment = Fixture::default().manifest().experiment;
     assert_eq!(experiment.command(), "desync-sim run incident --seeds 0..6");
-    assert_eq!(
-        experiment.setting("client.call_timeout_s"),
-        Some(toml::Value::Integer(60))
-    );
-    let words = [
-        "run",
-        "my sims/incident.toml",
-        "--set",
-        "client.call_timeout_s=5",
-        "--seeds",
-        "0..6",
-        "--set=server.x='a b'",
-    ];
+    assert_eq!(experiment.setting("client.call_timeout_s"), Some(toml::Value::Integer(60)));
+    let words =
+        ["run", "my sims/incident.toml", "--set", "client.call_timeout_s=5", "--seeds", "0..6", "--set=server.x='a b'"];
     experiment.arguments = words.map(str::to_owned).to_vec();
     assert_eq!(
         experiment.command(),
@@ -417,10 +299,7 @@ fn a_manifest_knows_its_commands_and_settings() {
         experiment.replay_command(4, Arm::Trusting),
         r"desync-sim replay 'my sims/incident.toml' --seed 4 --arm trusting --set client.call_timeout_s=5 --set 'server.x='\''a b'\'''"
     );
-    assert_eq!(
-        experiment.setting("client.call_timeout_s"),
-        Some(toml::Value::Integer(5))
-    );
+    assert_eq!(experiment.setting("client.call_timeout_s"), Some(toml::Value::Integer(5)));
     assert_eq!(experiment.setting("client.nothing"), None);
 }
 
@@ -428,17 +307,10 @@ fn a_manifest_knows_its_commands_and_settings() {
 fn an_interrupted_sweep_says_so() {
     let parent = tempfile::tempdir().unwrap();
     let fixture = Fixture::default();
-    let mut writer =
-        ResultWriter::create(&parent.path().join("incident"), fixture.manifest()).unwrap();
+    let mut writer = ResultWriter::create(&parent.path().join("incident"), fixture.manifest()).unwrap();
     writer.push(&fixture.run(0, Arm::Trusting)).unwrap();
     writer.mark_interrupted();
-    let dir = writer
-        .finish(Duration::from_secs(1), 1)
-        .unwrap()
-        .commit()
-        .unwrap();
-    let Manifest {
-        runs, interrupted, ..
-    } = ResultFolder::open(&dir).unwrap().manifest().clone();
+    let dir = writer.finish(Duration::from_secs(1), 1).unwrap().commit().unwrap();
+    let Manifest { runs, interrupted, .. } = ResultFolder::open(&dir).unwrap().manifest().clone();
     assert_eq!((runs, interrupted), (1, true));
 }

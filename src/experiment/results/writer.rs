@@ -8,9 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
-use hdrhistogram::serialization::interval_log::{
-    IntervalLogWriterBuilder, IntervalLogWriterError, Tag,
-};
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, IntervalLogWriterError, Tag};
 use serde::Serialize;
 
 use super::error::ResultError;
@@ -71,10 +69,7 @@ impl ResultWriter {
         self.desyncs.push_all(&result.desyncs)?;
         self.restarts.push_all(&result.restarts)?;
         self.faults.push_all(&result.faults)?;
-        self.latencies
-            .entry(result.arm)
-            .or_default()
-            .add(&result.latencies);
+        self.latencies.entry(result.arm).or_default().add(&result.latencies);
         self.digest.push(&result.run.digest);
         self.manifest.runs += 1;
         Ok(())
@@ -96,19 +91,13 @@ impl ResultWriter {
         for (arm, latencies) in &self.latencies {
             for latency in Latency::ALL {
                 let path = dir.join(format!("{arm}.{}.hlog", latency.name()));
-                write_log(&path, latency.name(), latencies.get(latency))
-                    .map_err(|e| ResultError::write(&path, e))?;
+                write_log(&path, latency.name(), latencies.get(latency)).map_err(|e| ResultError::write(&path, e))?;
             }
         }
         self.manifest.digest = self.digest.finish();
         write_json(&dir.join(MANIFEST), &self.manifest)?;
-        write_json(
-            &dir.join(TIMING),
-            &Timing::new(wall, jobs, self.manifest.runs),
-        )?;
-        Ok(Finished {
-            staging: self.staging,
-        })
+        write_json(&dir.join(TIMING), &Timing::new(wall, jobs, self.manifest.runs))?;
+        Ok(Finished { staging: self.staging })
     }
 
     fn write_schedule(&self, result: &RunResult) -> Result<(), ResultError> {
@@ -153,16 +142,7 @@ struct Timing {
 impl Timing {
     fn new(wall: Duration, jobs: usize, runs: u64) -> Timing {
         let wall_s = wall.as_secs_f64();
-        Timing {
-            wall_s,
-            jobs,
-            runs,
-            runs_per_s: if wall_s > 0.0 {
-                runs as f64 / wall_s
-            } else {
-                0.0
-            },
-        }
+        Timing { wall_s, jobs, runs, runs_per_s: if wall_s > 0.0 { runs as f64 / wall_s } else { 0.0 } }
     }
 }
 
@@ -183,10 +163,9 @@ fn write_log(path: &Path, name: &str, histogram: &Histogram<u64>) -> io::Result<
         .with_base_time(SystemTime::UNIX_EPOCH)
         .with_max_value_divisor(1e6)
         .begin_log_with(&mut bytes, &mut serializer)?;
-    log.write_histogram(histogram, Duration::ZERO, Duration::ZERO, Tag::new(name))
-        .map_err(|error| match error {
-            IntervalLogWriterError::SerializeError(e) => io::Error::other(e.to_string()),
-            IntervalLogWriterError::IoError(e) => e,
-        })?;
+    log.write_histogram(histogram, Duration::ZERO, Duration::ZERO, Tag::new(name)).map_err(|error| match error {
+        IntervalLogWriterError::SerializeError(e) => io::Error::other(e.to_string()),
+        IntervalLogWriterError::IoError(e) => e,
+    })?;
     fs::write(path, bytes)
 }

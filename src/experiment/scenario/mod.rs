@@ -19,7 +19,7 @@ use crate::world::schedule::settings::FaultSettings;
 use crate::world::time::Seconds;
 
 pub use crate::document::{BadOverride, Override};
-pub use load::{Listed, LoadedScenario, ScenarioError, list};
+pub use load::{FOLDER, Listed, LoadedScenario, ScenarioError, list};
 pub use seeds::{BadSeedRange, SeedRange};
 pub use thresholds::{Measure, Threshold, Totals, Violation, check};
 
@@ -90,11 +90,7 @@ impl Settings {
 
     /// Whom and when a fault schedule can hit.
     pub fn extent(&self) -> Extent {
-        Extent {
-            clients: self.topology.clients,
-            servers: self.topology.servers,
-            horizon: self.horizon_s,
-        }
+        Extent { clients: self.topology.clients, servers: self.topology.servers, horizon: self.horizon_s }
     }
 }
 

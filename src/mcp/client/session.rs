@@ -79,7 +79,7 @@ impl<D: Dial> Client<D> {
             biased;
             () = self.session_over(session.generation) => {}
             // A server may offer no stream (405): then there is nothing to listen to.
-            (StreamEnd::SessionLost | StreamEnd::Over(_)) =
+            StreamEnd::SessionLost | StreamEnd::Over(_) =
                 self.follow(&mut stream, &session.key, session.generation) => {}
         }
     }

@@ -38,17 +38,8 @@ pub(in super::super) fn draw(analysis: &Analysis, timeout_s: Option<f64>, comman
     sheet.draw(height, |canvas, area| {
         let mut top = area.top;
         for (i, panel) in panels.iter().enumerate() {
-            let inner = Area {
-                left: area.left + 72,
-                top,
-                right: area.right - LABELS,
-                bottom: top + panel.height,
-            };
-            let time = Time {
-                scale: x,
-                timeout_s,
-                named: i == 0,
-            };
+            let inner = Area { left: area.left + 72, top, right: area.right - LABELS, bottom: top + panel.height };
+            let time = Time { scale: x, timeout_s, named: i == 0 };
             panel.draw(canvas, inner, &time, &arms);
             if i == 0 {
                 arm_labels(canvas, inner, &arms);
@@ -84,18 +75,13 @@ struct Curve {
 
 /// Success always; what is pending where it is little; errors and wrong answers where there are any.
 fn panels(arms: &[&ArmSummary]) -> Vec<Panel> {
-    let most =
-        |share: fn(&Ended) -> f64| arms.iter().map(|arm| share(&end(arm))).fold(0.0, f64::max);
+    let most = |share: fn(&Ended) -> f64| arms.iter().map(|arm| share(&end(arm))).fold(0.0, f64::max);
     let room = |most: f64, factor: f64| (round_up(most * factor * 100.0) / 100.0).min(1.0);
     let mut panels = vec![Panel {
         title: "success (% of calls)",
         height: MAIN,
         top: 1.0,
-        curves: vec![Curve {
-            label: None,
-            width: 3,
-            share: |at| at.ok,
-        }],
+        curves: vec![Curve { label: None, width: 3, share: |at| at.ok }],
     }];
     let pending = most(Ended::pending);
     if pending > 0.0 && pending < SMALL {
@@ -103,11 +89,7 @@ fn panels(arms: &[&ArmSummary]) -> Vec<Panel> {
             title: "pending (%)",
             height: SECOND,
             top: room(pending, 2.0),
-            curves: vec![Curve {
-                label: Some("pending"),
-                width: 3,
-                share: Ended::pending,
-            }],
+            curves: vec![Curve { label: Some("pending"), width: 3, share: Ended::pending }],
         });
     }
     let unhappy = most(|at| at.failed.max(at.wrong));
@@ -117,16 +99,8 @@ fn panels(arms: &[&ArmSummary]) -> Vec<Panel> {
             height: SECOND,
             top: room(unhappy, 1.0),
             curves: vec![
-                Curve {
-                    label: Some("failed (thin)"),
-                    width: 2,
-                    share: |at| at.failed,
-                },
-                Curve {
-                    label: Some("wrong (thick)"),
-                    width: 4,
-                    share: |at| at.wrong,
-                },
+                Curve { label: Some("failed (thin)"), width: 2, share: |at| at.failed },
+                Curve { label: Some("wrong (thick)"), width: 4, share: |at| at.wrong },
             ],
         });
     }
@@ -136,22 +110,12 @@ fn panels(arms: &[&ArmSummary]) -> Vec<Panel> {
 impl Panel {
     fn draw(&self, canvas: &mut Canvas, area: Area, time: &Time, arms: &[&ArmSummary]) {
         let y = Scale::linear(0.0, self.top);
-        let percents =
-            Scale::linear(0.0, self.top * 100.0).ticks(if self.height == MAIN { 5 } else { 3 });
-        let x_axis = Axis {
-            scale: time.scale,
-            ticks: time.scale.ticks(8),
-            title: "time since the start of the call (s)",
-        };
+        let percents = Scale::linear(0.0, self.top * 100.0).ticks(if self.height == MAIN { 5 } else { 3 });
+        let x_axis =
+            Axis { scale: time.scale, ticks: time.scale.ticks(8), title: "time since the start of the call (s)" };
         let y_axis = Axis {
             scale: y,
-            ticks: percents
-                .into_iter()
-                .map(|tick| Tick {
-                    value: tick.value / 100.0,
-                    ..tick
-                })
-                .collect(),
+            ticks: percents.into_iter().map(|tick| Tick { value: tick.value / 100.0, ..tick }).collect(),
             title: self.title,
         };
         frame(canvas, area, &x_axis, &y_axis);
@@ -194,11 +158,7 @@ fn solid_first<'a>(arms: &[&'a ArmSummary]) -> Vec<&'a ArmSummary> {
 }
 
 fn timeout_line(canvas: &mut Canvas, area: Area, x: i32, named: bool) {
-    let line = Stroke {
-        color: MUTED,
-        width: 1,
-        dashes: &[3.0, 3.0],
-    };
+    let line = Stroke { color: MUTED, width: 1, dashes: &[3.0, 3.0] };
     canvas.line(&[(x, area.top), (x, area.bottom)], line);
     if named {
         let label = Text::new(12, MUTED).aligned(HPos::Center);
@@ -228,19 +188,10 @@ fn end(arm: &ArmSummary) -> Ended {
 }
 
 /// A step for each pixel across the panel, from where the share is low enough to be shown.
-fn steps(
-    arm: &ArmSummary,
-    area: Area,
-    x: Scale,
-    y: Scale,
-    top: f64,
-    share: fn(&Ended) -> f64,
-) -> Vec<Point> {
+fn steps(arm: &ArmSummary, area: Area, x: Scale, y: Scale, top: f64, share: fn(&Ended) -> f64) -> Vec<Point> {
     let instants = (area.left..=area.right).map(|pixel| (x.value_at(pixel) * 1e6).round() as u64);
-    let mut shown = (area.left..)
-        .zip(curve(arm, instants))
-        .skip_while(|(_, ended)| share(ended) > top + 1e-9)
-        .peekable();
+    let mut shown =
+        (area.left..).zip(curve(arm, instants)).skip_while(|(_, ended)| share(ended) > top + 1e-9).peekable();
     let mut points: Vec<Point> = Vec::new();
     if let Some((pixel, _)) = shown.peek().filter(|(pixel, _)| *pixel > area.left) {
         points.push((*pixel, area.top));
@@ -262,22 +213,13 @@ fn steps(
 
 /// Logarithmic where most calls end early in the time to be shown.
 fn time_scale(arms: &[&ArmSummary], timeout_s: Option<f64>) -> Scale {
-    let longest = arms
-        .iter()
-        .flat_map(|arm| [arm.completion.max(), arm.failure.max(), arm.wrong.max()])
-        .max()
-        .unwrap_or(0);
-    let end = seconds(longest)
-        .max(timeout_s.unwrap_or(0.0) * 1.1)
-        .max(1e-3);
+    let longest =
+        arms.iter().flat_map(|arm| [arm.completion.max(), arm.failure.max(), arm.wrong.max()]).max().unwrap_or(0);
+    let end = seconds(longest).max(timeout_s.unwrap_or(0.0) * 1.1).max(1e-3);
     let medians = arms.iter().filter(|arm| !arm.completion.is_empty());
-    let median = medians
-        .map(|arm| arm.completion.value_at_quantile(0.5))
-        .min();
+    let median = medians.map(|arm| arm.completion.value_at_quantile(0.5)).min();
     match median.map(seconds) {
-        Some(median) if median > 0.0 && median < end / 30.0 => {
-            Scale::logarithmic((median / 10.0).max(1e-3), end)
-        }
+        Some(median) if median > 0.0 && median < end / 30.0 => Scale::logarithmic((median / 10.0).max(1e-3), end),
         _ => Scale::linear(0.0, end),
     }
 }

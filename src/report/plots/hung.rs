@@ -24,34 +24,17 @@ const DOT: i32 = 9;
 /// The figure.
 pub(in super::super) fn draw(analysis: &Analysis, command: &str) -> String {
     let arms: Vec<&ArmSummary> = analysis.arms.iter().filter(|arm| arm.calls > 0).collect();
-    let mut sheet = Sheet {
-        title: "Hung tool calls",
-        subtitle: "",
-        command,
-    };
+    let mut sheet = Sheet { title: "Hung tool calls", subtitle: "", command };
     if arms.is_empty() {
         return sheet.say("No call was made in any run, so none could hang.");
     }
     let widest = arms.iter().map(|arm| widest_share(arm)).fold(0.0, f64::max);
-    let top = if widest > 0.0 {
-        round_up(widest * 100.0)
-    } else {
-        10.0
-    };
+    let top = if widest > 0.0 { round_up(widest * 100.0) } else { 10.0 };
     let x = Scale::linear(0.0, top);
-    let across = |area: Area| Area {
-        left: area.left + 96,
-        right: area.right - NUMBERS,
-        bottom: area.bottom - 52,
-        ..area
-    };
+    let across =
+        |area: Area| Area { left: area.left + 96, right: area.right - NUMBERS, bottom: area.bottom - 52, ..area };
     // The columns depend on the width alone, which is the same for every figure.
-    let sheet_area = Area {
-        left: MARGIN,
-        top: 0,
-        right: WIDTH - MARGIN,
-        bottom: 0,
-    };
+    let sheet_area = Area { left: MARGIN, top: 0, right: WIDTH - MARGIN, bottom: 0 };
     let scale = x.across(across(sheet_area));
     let columns: Vec<_> = arms.iter().map(|arm| columns(arm, scale)).collect();
     let most = columns.iter().flat_map(BTreeMap::values).max().copied();
@@ -64,11 +47,7 @@ pub(in super::super) fn draw(analysis: &Analysis, command: &str) -> String {
     sheet.subtitle = &subtitle;
     sheet.draw(ROW * arms.len() as i32 + 60, |canvas, area| {
         let panel = across(area);
-        let axis = Axis {
-            scale: x,
-            ticks: x.ticks(6),
-            title: "hung calls (% of calls)",
-        };
+        let axis = Axis { scale: x, ticks: x.ticks(6), title: "hung calls (% of calls)" };
         frame_x(canvas, panel, &axis);
         for (i, (arm, columns)) in arms.iter().zip(&columns).enumerate() {
             let top = panel.top + 8 + ROW * i as i32;
@@ -88,12 +67,7 @@ pub(in super::super) fn draw(analysis: &Analysis, command: &str) -> String {
 fn bar(canvas: &mut Canvas, panel: Area, top: i32, x: Scale, arm: &ArmSummary) {
     let hung = arm.outcome(Outcome::Hung);
     let share = arm.share(Outcome::Hung).unwrap_or(0.0);
-    let bar = Area {
-        left: panel.left,
-        top,
-        right: x.at(share * 100.0),
-        bottom: top + BAR,
-    };
+    let bar = Area { left: panel.left, top, right: x.at(share * 100.0), bottom: top + BAR };
     let text = Text::new(14, INK);
     let name = (panel.left - 12, bar.middle());
     canvas.text(name, arm.arm.name(), text.aligned(HPos::Right));

@@ -26,30 +26,10 @@ struct Cost {
 }
 
 const COSTS: [Cost; 4] = [
-    Cost {
-        heading: "Requests until the session stood again",
-        axis: "requests",
-        unit: 1.0,
-        of: |c| &c.requests,
-    },
-    Cost {
-        heading: "Traffic until the session stood again",
-        axis: "kB (1,000 bytes)",
-        unit: 1e3,
-        of: |c| &c.bytes,
-    },
-    Cost {
-        heading: "From the alarm to the last response",
-        axis: "seconds",
-        unit: 1e6,
-        of: |c| &c.time,
-    },
-    Cost {
-        heading: "Tool executions repeated",
-        axis: "executions",
-        unit: 1.0,
-        of: |c| &c.duplicate_executions,
-    },
+    Cost { heading: "Requests until the session stood again", axis: "requests", unit: 1.0, of: |c| &c.requests },
+    Cost { heading: "Traffic until the session stood again", axis: "kB (1,000 bytes)", unit: 1e3, of: |c| &c.bytes },
+    Cost { heading: "From the alarm to the last response", axis: "seconds", unit: 1e6, of: |c| &c.time },
+    Cost { heading: "Tool executions repeated", axis: "executions", unit: 1.0, of: |c| &c.duplicate_executions },
 ];
 
 /// The figure.
@@ -60,62 +40,31 @@ pub(in super::super) fn draw(analysis: &Analysis, command: &str) -> String {
                    percentile, the number is the median",
         command,
     };
-    let arms: Vec<&ArmSummary> = analysis
-        .arms
-        .iter()
-        .filter(|arm| restarts(arm) > 0)
-        .collect();
+    let arms: Vec<&ArmSummary> = analysis.arms.iter().filter(|arm| restarts(arm) > 0).collect();
     if arms.is_empty() {
-        return sheet.say(
-            "No session was declared lost and replaced in any run, so there is no restart to cost.",
-        );
+        return sheet.say("No session was declared lost and replaced in any run, so there is no restart to cost.");
     }
     let panel_height = HEADING + ROW * arms.len() as i32 + BELOW;
     sheet.draw(LEGEND + 2 * panel_height, |canvas, area| {
         let notes = analysis.arms.iter().map(|arm| (arm.arm, note(arm)));
         legend(canvas, area.left, area.top + 8, notes);
         for (i, cost) in COSTS.iter().enumerate() {
-            let left = if i % 2 == 0 {
-                area.left + 8
-            } else {
-                WIDTH / 2 + 16
-            };
+            let left = if i % 2 == 0 { area.left + 8 } else { WIDTH / 2 + 16 };
             let top = area.top + LEGEND + panel_height * (i as i32 / 2);
-            let panel = Area {
-                left,
-                top: top + HEADING,
-                right: left + 344,
-                bottom: top + panel_height - BELOW,
-            };
+            let panel = Area { left, top: top + HEADING, right: left + 344, bottom: top + panel_height - BELOW };
             cost_panel(canvas, panel, cost, &arms);
         }
     })
 }
 
 fn cost_panel(canvas: &mut Canvas, panel: Area, cost: &Cost, arms: &[&ArmSummary]) {
-    canvas.text(
-        (panel.left, panel.top - 14),
-        cost.heading,
-        Text::new(13, INK).bold(),
-    );
+    canvas.text((panel.left, panel.top - 14), cost.heading, Text::new(13, INK).bold());
     let histograms = || arms.iter().map(|arm| (cost.of)(&arm.restart_cost));
     let largest = histograms().map(Histogram::max).max().unwrap_or(0) as f64 / cost.unit;
     // Whole numbers alone have no ticks between them.
-    let top = if cost.unit == 1.0 {
-        round_up(largest * 1.05).max(5.0)
-    } else {
-        round_up(largest * 1.05)
-    };
+    let top = if cost.unit == 1.0 { round_up(largest * 1.05).max(5.0) } else { round_up(largest * 1.05) };
     let scale = Scale::linear(0.0, top);
-    frame_x(
-        canvas,
-        panel,
-        &Axis {
-            scale,
-            ticks: scale.ticks(5),
-            title: cost.axis,
-        },
-    );
+    frame_x(canvas, panel, &Axis { scale, ticks: scale.ticks(5), title: cost.axis });
     for (i, arm) in arms.iter().enumerate() {
         let y = panel.top + ROW * i as i32 + ROW * 5 / 8;
         strip(canvas, panel.right, y, scale.across(panel), cost, arm);
@@ -137,22 +86,14 @@ fn strip(canvas: &mut Canvas, right: i32, y: i32, x: Scale, cost: &Cost, arm: &A
         let radius = (2.0 + 7.0 * share.sqrt()).round() as u32;
         canvas.dot((at(step.value_iterated_to()), y), radius, look.color, 0.5);
     }
-    canvas.line(
-        &[(quantile(0.1), y + 14), (quantile(0.9), y + 14)],
-        look.stroke(4),
-    );
+    canvas.line(&[(quantile(0.1), y + 14), (quantile(0.9), y + 14)], look.stroke(4));
     let median = histogram.value_at_quantile(0.5);
     let middle = at(median);
     canvas.line(&[(middle, y - 12), (middle, y + 18)], Stroke::solid(INK, 2));
     let text = significant((median as f64 / cost.unit * 100.0).round() / 100.0);
     let label = Text::new(12, INK).aligned(HPos::Center);
     let half = label.width_of(&text) / 2;
-    let plate = Area {
-        left: middle - half,
-        top: y - 30,
-        right: middle + half,
-        bottom: y - 15,
-    };
+    let plate = Area { left: middle - half, top: y - 30, right: middle + half, bottom: y - 15 };
     canvas.fill(plate, PAPER);
     canvas.text((middle, y - 22), &text, label);
 }

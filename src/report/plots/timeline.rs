@@ -33,26 +33,14 @@ const LEGEND: i32 = 52;
 /// A timeline of the runs of one point and seed, one panel for each arm that the calls name, in their order.
 ///
 /// Rows with times that do not parse are left out. The result is an SVG.
-pub fn timeline(
-    calls: &[CallRow],
-    faults: &[FaultRow],
-    desyncs: &[DesyncRow],
-    title: &str,
-    command: &str,
-) -> String {
+pub fn timeline(calls: &[CallRow], faults: &[FaultRow], desyncs: &[DesyncRow], title: &str, command: &str) -> String {
     let mut panels = panels(calls, faults, desyncs);
     let hidden = keep_the_troubled(&mut panels);
     let subtitle = match hidden {
         0 => "one lane for each client; time is simulated".to_owned(),
-        n => format!(
-            "the {LANES} clients that met the most trouble, {n} others are left out; time is simulated"
-        ),
+        n => format!("the {LANES} clients that met the most trouble, {n} others are left out; time is simulated"),
     };
-    let sheet = Sheet {
-        title,
-        subtitle: &subtitle,
-        command,
-    };
+    let sheet = Sheet { title, subtitle: &subtitle, command };
     if panels.is_empty() {
         return sheet.say("No call was made in this run.");
     }
@@ -96,11 +84,7 @@ struct Bar {
     outcome: Outcome,
 }
 
-fn panels<'a>(
-    calls: &'a [CallRow],
-    faults: &'a [FaultRow],
-    desyncs: &'a [DesyncRow],
-) -> Vec<Panel<'a>> {
+fn panels<'a>(calls: &'a [CallRow], faults: &'a [FaultRow], desyncs: &'a [DesyncRow]) -> Vec<Panel<'a>> {
     let mut arms: Vec<&str> = Vec::new();
     for call in calls {
         if !arms.contains(&call.arm.as_str()) {
@@ -111,9 +95,7 @@ fn panels<'a>(
         Panel::new(
             arm,
             calls.iter().filter(|row| row.arm == arm),
-            faults
-                .iter()
-                .filter(|row| row.arm == arm && row.took_effect),
+            faults.iter().filter(|row| row.arm == arm && row.took_effect),
             desyncs.iter().filter(|row| row.arm == arm),
         )
     };
@@ -129,11 +111,7 @@ fn keep_the_troubled(panels: &mut [Panel]) -> usize {
     }
     let mut clients: Vec<(u32, usize)> = trouble.into_iter().collect();
     clients.sort_by_key(|(client, trouble)| (Reverse(*trouble), *client));
-    let hidden: Vec<u32> = clients
-        .iter()
-        .skip(LANES)
-        .map(|(client, _)| *client)
-        .collect();
+    let hidden: Vec<u32> = clients.iter().skip(LANES).map(|(client, _)| *client).collect();
     for panel in panels {
         panel.lanes.retain(|lane| !hidden.contains(&lane.client));
     }
@@ -153,9 +131,7 @@ impl<'a> Panel<'a> {
             let (Ok(outcome), Ok((from, to))) = (call.outcome(), call.span()) else {
                 continue;
             };
-            let lane = lanes
-                .entry(call.client)
-                .or_insert_with(|| Lane::new(call.client));
+            let lane = lanes.entry(call.client).or_insert_with(|| Lane::new(call.client));
             lane.add(outcome, from, to);
             count += 1;
             hung += usize::from(outcome == Outcome::Hung);
@@ -179,15 +155,7 @@ impl<'a> Panel<'a> {
                 }
             }
         }
-        Panel {
-            arm,
-            lanes: lanes.into_values().collect(),
-            faults: for_all,
-            hung,
-            calls: count,
-            struck,
-            end_s,
-        }
+        Panel { arm, lanes: lanes.into_values().collect(), faults: for_all, hung, calls: count, struck, end_s }
     }
 
     fn lanes_height(&self) -> i32 {
@@ -210,32 +178,12 @@ impl<'a> Panel<'a> {
         canvas.text((area.left, area.top + 10), &heading, bold);
         let left = area.left + bold.width_of(&heading) + 16;
         let note = Text::new(12, MUTED);
-        canvas.text(
-            (left, area.top + 10),
-            &self.faults_in_words(area.right - left, note),
-            note,
-        );
+        canvas.text((left, area.top + 10), &self.faults_in_words(area.right - left, note), note);
         self.draw_bands(canvas, body, x.across(body));
-        frame_x(
-            canvas,
-            body,
-            &Axis {
-                scale: x,
-                ticks: x.ticks(10),
-                title: "simulated time (s)",
-            },
-        );
+        frame_x(canvas, body, &Axis { scale: x, ticks: x.ticks(10), title: "simulated time (s)" });
         let mut top = body.top;
         for lane in &self.lanes {
-            lane.draw(
-                canvas,
-                Area {
-                    top,
-                    bottom: top + lane.height(),
-                    ..body
-                },
-                x.across(body),
-            );
+            lane.draw(canvas, Area { top, bottom: top + lane.height(), ..body }, x.across(body));
             top += lane.height();
         }
     }
@@ -267,19 +215,8 @@ impl<'a> Panel<'a> {
             };
             let left = x.at(from.as_secs_f64());
             let right = x.at(to.as_secs_f64()).max(left + 1);
-            canvas.tint(
-                Area {
-                    left,
-                    right,
-                    ..body
-                },
-                SHADE,
-                0.28,
-            );
-            canvas.line(
-                &[(left, body.top - 4), (left, body.bottom)],
-                Stroke::solid(SHADE, 1),
-            );
+            canvas.tint(Area { left, right, ..body }, SHADE, 0.28);
+            canvas.line(&[(left, body.top - 4), (left, body.bottom)], Stroke::solid(SHADE, 1));
             let width = label.width_of(&fault.fault);
             let start = left.min(body.right - width);
             if start >= free_from {
@@ -292,30 +229,15 @@ impl<'a> Panel<'a> {
 
 impl Lane<'_> {
     fn new(client: u32) -> Self {
-        Lane {
-            client,
-            bars: Vec::new(),
-            rows: 1,
-            desyncs: Vec::new(),
-            faults: Vec::new(),
-        }
+        Lane { client, bars: Vec::new(), rows: 1, desyncs: Vec::new(), faults: Vec::new() }
     }
 
     fn add(&mut self, outcome: Outcome, from: SimTime, to: SimTime) {
         let (from, to) = (from.as_secs_f64(), to.as_secs_f64());
-        let taken = |row: usize| {
-            self.bars
-                .iter()
-                .any(|bar| bar.row == row && bar.to > from && bar.from < to)
-        };
+        let taken = |row: usize| self.bars.iter().any(|bar| bar.row == row && bar.to > from && bar.from < to);
         let row = (0..ROWS - 1).find(|row| !taken(*row)).unwrap_or(ROWS - 1);
         self.rows = self.rows.max(row + 1);
-        self.bars.push(Bar {
-            row,
-            from,
-            to,
-            outcome,
-        });
+        self.bars.push(Bar { row, from, to, outcome });
     }
 
     /// How much there is to see: hung and wrong calls before failed and recovered ones.
@@ -336,24 +258,12 @@ impl Lane<'_> {
         let edge = [(area.left, area.bottom), (area.right, area.bottom)];
         canvas.line(&edge, Stroke::solid(RULE, 1));
         let name = Text::new(11, INK).aligned(HPos::Right);
-        canvas.text(
-            (area.left - 8, area.middle()),
-            &format!("client {}", self.client),
-            name,
-        );
+        canvas.text((area.left - 8, area.middle()), &format!("client {}", self.client), name);
         for fault in &self.faults {
             if let Ok((from, to)) = fault.span() {
                 let (left, right) = (x.at(from.as_secs_f64()), x.at(to.as_secs_f64()));
                 if right > left {
-                    canvas.tint(
-                        Area {
-                            left,
-                            right,
-                            ..area
-                        },
-                        SHADE,
-                        0.35,
-                    );
+                    canvas.tint(Area { left, right, ..area }, SHADE, 0.35);
                 }
                 if fault.origin == EMERGENT {
                     emergent_tick(canvas, left, area);
@@ -366,33 +276,14 @@ impl Lane<'_> {
             let top = area.top + ABOVE + ROW * bar.row as i32 + (ROW - BAR) / 2;
             let left = x.at(bar.from);
             let right = x.at(bar.to).max(left + 2);
-            call_bar(
-                canvas,
-                Area {
-                    left,
-                    top,
-                    right,
-                    bottom: top + BAR,
-                },
-                bar.outcome,
-            );
+            call_bar(canvas, Area { left, top, right, bottom: top + BAR }, bar.outcome);
         }
         for desync in &self.desyncs {
             if let Ok(at) = desync.exposed_at() {
-                canvas.marker(
-                    (x.at(at.as_secs_f64()), area.top + 7),
-                    Marker::Diamond,
-                    4,
-                    INK,
-                );
+                canvas.marker((x.at(at.as_secs_f64()), area.top + 7), Marker::Diamond, 4, INK);
             }
             if let Ok(Some(at)) = desync.detected_at() {
-                canvas.marker(
-                    (x.at(at.as_secs_f64()), area.bottom - 6),
-                    Marker::Triangle,
-                    3,
-                    INK,
-                );
+                canvas.marker((x.at(at.as_secs_f64()), area.bottom - 6), Marker::Triangle, 3, INK);
             }
         }
     }
@@ -418,12 +309,7 @@ fn emergent_tick(canvas: &mut Canvas, x: i32, area: Area) {
 fn legend(canvas: &mut Canvas, left: i32, y: i32) {
     let label = Text::new(12, INK);
     let mut x = left;
-    let swatch = |x: i32, y: i32| Area {
-        left: x,
-        top: y - 4,
-        right: x + 30,
-        bottom: y + 4,
-    };
+    let swatch = |x: i32, y: i32| Area { left: x, top: y - 4, right: x + 30, bottom: y + 4 };
     for outcome in Outcome::ALL {
         call_bar(canvas, swatch(x, y), outcome);
         canvas.text((x + 42, y), outcome.name(), label);
@@ -433,37 +319,18 @@ fn legend(canvas: &mut Canvas, left: i32, y: i32) {
     let mut x = left;
     type Sample = fn(&mut Canvas, i32, i32);
     let marks: [(&str, Sample); 5] = [
-        ("desync", |c, x, y| {
-            c.marker((x + 15, y), Marker::Diamond, 5, INK)
-        }),
-        ("session declared lost", |c, x, y| {
-            c.marker((x + 15, y), Marker::Triangle, 4, INK)
-        }),
+        ("desync", |c, x, y| c.marker((x + 15, y), Marker::Diamond, 5, INK)),
+        ("session declared lost", |c, x, y| c.marker((x + 15, y), Marker::Triangle, 4, INK)),
         ("scheduled fault", |c, x, y| {
-            let area = Area {
-                left: x,
-                top: y - 8,
-                right: x + 30,
-                bottom: y + 8,
-            };
+            let area = Area { left: x, top: y - 8, right: x + 30, bottom: y + 8 };
             fault_tick(c, x + 15, area);
         }),
         ("emergent fault", |c, x, y| {
-            let area = Area {
-                left: x,
-                top: y - 8,
-                right: x + 30,
-                bottom: y + 4,
-            };
+            let area = Area { left: x, top: y - 8, right: x + 30, bottom: y + 4 };
             emergent_tick(c, x + 15, area);
         }),
         ("fault for all clients", |c, x, y| {
-            let area = Area {
-                left: x,
-                top: y - 7,
-                right: x + 30,
-                bottom: y + 7,
-            };
+            let area = Area { left: x, top: y - 7, right: x + 30, bottom: y + 7 };
             c.tint(area, SHADE, 0.28);
         }),
     ];

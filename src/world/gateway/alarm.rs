@@ -65,9 +65,7 @@ impl Alarm {
             let Some((deadline, due)) = self.earliest() else {
                 return Poll::Pending;
             };
-            let timer = self
-                .timer
-                .get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+            let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
             if timer.deadline() > deadline {
                 timer.as_mut().reset(deadline);
             }
@@ -83,9 +81,6 @@ impl Alarm {
         let idle = self.idle.map(|(_, deadline)| (deadline, Due::Idle));
         let life = self.life.map(|deadline| (deadline, Due::Life));
         let patience = self.patience.map(|deadline| (deadline, Due::Patience));
-        [idle, life, patience]
-            .into_iter()
-            .flatten()
-            .min_by_key(|(deadline, _)| *deadline)
+        [idle, life, patience].into_iter().flatten().min_by_key(|(deadline, _)| *deadline)
     }
 }

@@ -69,9 +69,7 @@ impl<B> GatewayBody<B> {
     /// Begins to carry out the order of a scheduled disconnect. What the client gets at once, if it gets anything.
     fn obey(&mut self, mode: DisconnectMode) -> Option<Polled> {
         match mode {
-            DisconnectMode::CleanEnd | DisconnectMode::Reset => {
-                Some(self.end(Cause::Disconnect, mode))
-            }
+            DisconnectMode::CleanEnd | DisconnectMode::Reset => Some(self.end(Cause::Disconnect, mode)),
             DisconnectMode::TruncatedEvent => {
                 self.flow = Flow::Truncating;
                 self.alarm.wait_at_most(TRUNCATION_PATIENCE);
@@ -118,18 +116,12 @@ impl<B> GatewayBody<B> {
         let Some(Ok(frame)) = &polled else {
             return self.pass(polled);
         };
-        let cut = frame
-            .data_ref()
-            .and_then(|data| Some(data.slice(..middle_of_first_event(data)?)));
+        let cut = frame.data_ref().and_then(|data| Some(data.slice(..middle_of_first_event(data)?)));
         match cut {
             None => self.pass(polled),
             Some(half) => {
                 let end = self.end(Cause::Disconnect, DisconnectMode::TruncatedEvent);
-                if half.is_empty() {
-                    end
-                } else {
-                    Some(Ok(Frame::data(half)))
-                }
+                if half.is_empty() { end } else { Some(Ok(Frame::data(half))) }
             }
         }
     }

@@ -59,17 +59,12 @@ enum NoAnswer {
 impl<D: Dial> Downstream<D> {
     /// A connection that was just accepted.
     pub(super) fn new(gateway: Rc<Gateway<D>>) -> Downstream<D> {
-        Downstream {
-            gateway,
-            upstream: RefCell::new(None),
-        }
+        Downstream { gateway, upstream: RefCell::new(None) }
     }
 
     /// The response to `request`: a server's, or 413, 400, 502 or 504 with a line of text.
     pub(super) async fn forward(&self, request: Request<Incoming>) -> Response<ClientBody> {
-        self.ask(request)
-            .await
-            .unwrap_or_else(NoAnswer::into_response)
+        self.ask(request).await.unwrap_or_else(NoAnswer::into_response)
     }
 
     async fn ask(&self, request: Request<Incoming>) -> Result<Response<ClientBody>, NoAnswer> {
@@ -82,32 +77,21 @@ impl<D: Dial> Downstream<D> {
         let answer = self.send(server, request).await?;
 
         let (mut head, body) = answer.into_parts();
-        self.gateway.routes.borrow_mut().learn(
-            server,
-            &method,
-            session.as_deref(),
-            head.status,
-            &head.headers,
-        );
+        self.gateway.routes.borrow_mut().learn(server, &method, session.as_deref(), head.status, &head.headers);
         strip_hop_by_hop(&mut head.headers);
-        let leg = tag
-            .filter(|_| is_event_stream(&head.headers))
-            .map(|tag| self.gateway.legs.open(tag));
+        let leg = tag.filter(|_| is_event_stream(&head.headers)).map(|tag| self.gateway.legs.open(tag));
         let body = GatewayBody::new(body, leg, &self.gateway.settings);
         Ok(Response::from_parts(head, Either::Left(body)))
     }
 
     /// Sends `request` on the connection that is kept, or on a new one where there is none to `server`. A request
     /// that never left because the kept connection was closing goes out once more on a new one.
-    async fn send(
-        &self,
-        server: usize,
-        request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, NoAnswer> {
+    async fn send(&self, server: usize, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, NoAnswer> {
         // Taken, not borrowed: where the client leaves meanwhile, the connection to the server goes with it.
-        let kept = self.upstream.take().filter(|upstream| {
-            upstream.server == server && !upstream.sender.is_closed() && upstream.sender.is_ready()
-        });
+        let kept = self
+            .upstream
+            .take()
+            .filter(|upstream| upstream.server == server && !upstream.sender.is_closed() && upstream.sender.is_ready());
         let request = match kept {
             None => request,
             Some(upstream) => match self.attempt(upstream, request).await? {
@@ -122,17 +106,11 @@ impl<D: Dial> Downstream<D> {
         }
     }
 
-    async fn attempt(
-        &self,
-        mut upstream: Upstream,
-        request: Request<Full<Bytes>>,
-    ) -> Result<Sent, NoAnswer> {
+    async fn attempt(&self, mut upstream: Upstream, request: Request<Full<Bytes>>) -> Result<Sent, NoAnswer> {
         let answer = upstream.sender.try_send_request(request);
         let answer = match self.gateway.settings.idle_timeout_s {
             None => answer.await,
-            Some(idle) => timeout(idle.get(), answer)
-                .await
-                .map_err(|_| NoAnswer::AnswerTimeout)?,
+            Some(idle) => timeout(idle.get(), answer).await.map_err(|_| NoAnswer::AnswerTimeout)?,
         };
         match answer {
             Ok(answer) => {
@@ -179,9 +157,7 @@ impl NoAnswer {
         let text = Full::from(format!("{self}\n"));
         let mut response = Response::new(Either::Right(text));
         *response.status_mut() = status;
-        response
-            .headers_mut()
-            .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
         response
     }
 }
@@ -194,13 +170,11 @@ async fn buffered(request: Request<Incoming>) -> Result<Request<Full<Bytes>>, No
     let body = Limited::new(body, MAX_REQUEST_BYTES)
         .collect()
         .await
-        .map_err(|error: Box<dyn Error + Send + Sync>| {
-            if error.is::<LengthLimitError>() {
-                NoAnswer::TooLarge
-            } else {
-                NoAnswer::Incomplete
-            }
-        })?
+        .map_err(
+            |error: Box<dyn Error + Send + Sync>| {
+                if error.is::<LengthLimitError>() { NoAnswer::TooLarge } else { NoAnswer::Incomplete }
+            },
+        )?
         .to_bytes();
     Ok(Request::from_parts(head, Full::new(body)))
 }

@@ -1,8 +1,8 @@
 //! Header fields that belong to one connection and are not passed on (RFC 9110, section 7.6.1).
 
 use http::header::{
-    CONNECTION, EXPECT, HeaderMap, HeaderName, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
-    TRAILER, TRANSFER_ENCODING, UPGRADE,
+    CONNECTION, EXPECT, HeaderMap, HeaderName, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING,
+    UPGRADE,
 };
 
 const HOP_BY_HOP: [HeaderName; 10] = [
@@ -49,10 +49,7 @@ mod tests {
             ("transfer-encoding", "chunked"),
             ("last-event-id", "8412"),
         ] {
-            headers.insert(
-                HeaderName::from_static(name),
-                HeaderValue::from_static(value),
-            );
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
         strip_hop_by_hop(&mut headers);
         assert_eq!(headers.keys().collect::<Vec<_>>(), ["last-event-id"]);

@@ -26,26 +26,14 @@ pub(super) struct Legs {
 impl Legs {
     /// No legs yet. Cuts will be reported to `witness`.
     pub(super) fn new(witness: Witness) -> Legs {
-        Legs {
-            open: RefCell::default(),
-            witness,
-        }
+        Legs { open: RefCell::default(), witness }
     }
 
     /// A new leg: the response to the request tagged `tag`. It is open until it is dropped.
     pub(super) fn open(self: &Rc<Self>, tag: RequestTag) -> Leg {
         let control = Rc::<RefCell<Control>>::default();
-        self.open
-            .borrow_mut()
-            .entry(tag.client)
-            .or_default()
-            .push(control.clone());
-        Leg {
-            tag,
-            control,
-            obeyed: None,
-            legs: self.clone(),
-        }
+        self.open.borrow_mut().entry(tag.client).or_default().push(control.clone());
+        Leg { tag, control, obeyed: None, legs: self.clone() }
     }
 
     /// Orders every open leg of `client` to be cut. Whether that changes anything for any of them.
@@ -53,9 +41,7 @@ impl Legs {
         let open = self.open.borrow();
         let legs = open.get(&client).map_or(&[][..], Vec::as_slice);
         // Every leg gets its order, so no short circuit.
-        legs.iter().fold(false, |changed, control| {
-            control.borrow_mut().order(mode) | changed
-        })
+        legs.iter().fold(false, |changed, control| control.borrow_mut().order(mode) | changed)
     }
 }
 
@@ -101,12 +87,7 @@ impl Leg {
 
     /// Reports that the leg is cut now.
     pub(super) fn report_cut(&self, cause: Cause, mode: DisconnectMode) {
-        self.legs.witness.report(Event::LegCut {
-            client: self.tag.client,
-            request: self.tag.request,
-            cause,
-            mode,
-        });
+        self.legs.witness.report(Event::LegCut { client: self.tag.client, request: self.tag.request, cause, mode });
     }
 }
 

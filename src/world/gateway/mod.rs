@@ -61,11 +61,7 @@ impl<D: Dial> Gateway<D> {
     ///
     /// # Errors
     /// Where the address cannot be bound, or connections can no longer be accepted on it.
-    pub async fn run<B: Bind>(
-        self: Rc<Self>,
-        bind: B,
-        faults: Vec<ScheduledFault>,
-    ) -> io::Result<()> {
+    pub async fn run<B: Bind>(self: Rc<Self>, bind: B, faults: Vec<ScheduledFault>) -> io::Result<()> {
         let mut listener = bind.bind().await?;
         tokio::task::spawn_local(self.clone().disconnect(faults));
         loop {
@@ -99,8 +95,7 @@ impl<D: Dial> Gateway<D> {
                 tokio::time::sleep(wait).await;
             }
             let took_effect = self.legs.order(client, mode);
-            self.witness
-                .report(Event::FaultStruck { fault, took_effect });
+            self.witness.report(Event::FaultStruck { fault, took_effect });
         }
     }
 }

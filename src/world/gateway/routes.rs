@@ -20,11 +20,7 @@ pub(super) struct Routes {
 impl Routes {
     /// Routes to the servers `0..servers`.
     pub(super) fn new(servers: usize) -> Routes {
-        Routes {
-            servers,
-            next: 0,
-            by_session: BTreeMap::new(),
-        }
+        Routes { servers, next: 0, by_session: BTreeMap::new() }
     }
 
     /// The server for a request that carries the session key `session`.
@@ -52,8 +48,7 @@ impl Routes {
         if self.servers == 1 {
             return;
         }
-        let ended =
-            status == StatusCode::NOT_FOUND || (*method == Method::DELETE && status.is_success());
+        let ended = status == StatusCode::NOT_FOUND || (*method == Method::DELETE && status.is_success());
         match session {
             Some(session) if ended => {
                 self.by_session.remove(session);
@@ -107,13 +102,7 @@ mod tests {
     #[test]
     fn a_session_that_a_server_adopts_stays_there() {
         let mut routes = Routes::new(2);
-        routes.learn(
-            1,
-            &Method::GET,
-            Some("x"),
-            StatusCode::OK,
-            &HeaderMap::new(),
-        );
+        routes.learn(1, &Method::GET, Some("x"), StatusCode::OK, &HeaderMap::new());
         assert_eq!([Some("x"); 2].map(|session| routes.choose(session)), [1; 2]);
     }
 

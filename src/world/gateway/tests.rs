@@ -16,24 +16,16 @@ fn no_timeouts() -> GatewaySettings {
 }
 
 fn idle(seconds: u64) -> GatewaySettings {
-    GatewaySettings {
-        idle_timeout_s: Some(Seconds::new(seconds)),
-        ..no_timeouts()
-    }
+    GatewaySettings { idle_timeout_s: Some(Seconds::new(seconds)), ..no_timeouts() }
 }
 
 fn disconnect(at_ms: u64, client: u32, mode: DisconnectMode) -> ScheduledFault {
-    ScheduledFault {
-        at_s: Seconds::from_millis(at_ms),
-        fault: Fault::Disconnect { client, mode },
-    }
+    ScheduledFault { at_s: Seconds::from_millis(at_ms), fault: Fault::Disconnect { client, mode } }
 }
 
 /// Client 0 reads one path to its end.
 fn read(settings: GatewaySettings, faults: Vec<ScheduledFault>, path: &'static str) -> (Seen, Log) {
-    rig(settings, 1, faults, async move {
-        get(path, "c0-r0").await.read().await
-    })
+    rig(settings, 1, faults, async move { get(path, "c0-r0").await.read().await })
 }
 
 /// What the gateway reported: (second, cause, mode) of each cut.
@@ -62,16 +54,8 @@ fn a_stream_passes_whole_and_as_it_comes() {
     assert_eq!(seen.status, 200);
     assert_eq!(seen.events(), ["0", "1", "2"]);
     assert_eq!(seen.end, End::Clean);
-    let gaps: Vec<_> = seen
-        .arrivals
-        .windows(2)
-        .map(|pair| pair[1] - pair[0])
-        .collect();
-    assert_eq!(
-        gaps,
-        [Duration::from_secs(1); 2],
-        "no event waits for the next"
-    );
+    let gaps: Vec<_> = seen.arrivals.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(gaps, [Duration::from_secs(1); 2], "no event waits for the next");
     assert!(log.is_empty(), "{log:?}");
 }
 
@@ -85,11 +69,7 @@ fn other_responses_pass_untouched() {
     let faults = vec![disconnect(2_500, 0, DisconnectMode::Reset)];
     let (seen, log) = read(no_timeouts(), faults, "/bytes/every/1000/count/5");
     assert_eq!((seen.end, seen.events().len()), (End::Clean, 5));
-    assert_eq!(
-        effects(&log),
-        [false],
-        "a body that is no event stream is no leg"
-    );
+    assert_eq!(effects(&log), [false], "a body that is no event stream is no leg");
 }
 
 #[test]
@@ -103,14 +83,8 @@ fn a_clean_end_ends_the_body_and_keeps_the_connection() {
     });
     assert_eq!(seen.end, End::Clean);
     assert_eq!(seen.events(), ["0", "1", "2", "3"]);
-    assert_eq!(
-        again.status, 200,
-        "the next request reaches the server on a new connection"
-    );
-    assert_eq!(
-        cuts(&log),
-        [(3.5, Cause::Disconnect, DisconnectMode::CleanEnd)]
-    );
+    assert_eq!(again.status, 200, "the next request reaches the server on a new connection");
+    assert_eq!(cuts(&log), [(3.5, Cause::Disconnect, DisconnectMode::CleanEnd)]);
     assert_eq!(effects(&log), [true]);
 }
 
@@ -120,10 +94,7 @@ fn a_reset_breaks_the_connection_without_the_end_of_the_body() {
     let (seen, log) = read(no_timeouts(), faults, "/events/every/1000/count/100");
     assert_eq!(seen.end, End::Broken);
     assert_eq!(seen.events(), ["0", "1", "2", "3"]);
-    assert_eq!(
-        cuts(&log),
-        [(3.5, Cause::Disconnect, DisconnectMode::Reset)]
-    );
+    assert_eq!(cuts(&log), [(3.5, Cause::Disconnect, DisconnectMode::Reset)]);
 }
 
 #[test]
@@ -131,18 +102,11 @@ fn a_truncated_event_is_cut_in_its_middle_and_the_body_ends_cleanly() {
     let faults = vec![disconnect(2_500, 0, DisconnectMode::TruncatedEvent)];
     let (seen, log) = read(no_timeouts(), faults, "/events/every/1000/count/100");
     assert_eq!(seen.end, End::Clean);
-    assert!(
-        seen.text.ends_with("id: 2\ndata: part\n\nid: 3\ndat"),
-        "{:?}",
-        seen.text
-    );
+    assert!(seen.text.ends_with("id: 2\ndata: part\n\nid: 3\ndat"), "{:?}", seen.text);
     let [(at, Cause::Disconnect, DisconnectMode::TruncatedEvent)] = cuts(&log)[..] else {
         panic!("{log:?}");
     };
-    assert!(
-        (3.0..3.1).contains(&at),
-        "it bites when the event comes: {at}"
-    );
+    assert!((3.0..3.1).contains(&at), "it bites when the event comes: {at}");
     assert_eq!(effects(&log), [true]);
 }
 
@@ -151,31 +115,17 @@ fn a_truncation_that_finds_no_event_is_a_clean_end_after_half_a_minute() {
     let faults = vec![disconnect(2_000, 0, DisconnectMode::TruncatedEvent)];
     let (seen, log) = read(no_timeouts(), faults, "/comments/every/7000/count/100");
     assert_eq!(seen.end, End::Clean);
-    assert!(
-        !seen.text.contains("data"),
-        "comments pass: {:?}",
-        seen.text
-    );
-    assert_eq!(
-        cuts(&log),
-        [(32.0, Cause::Disconnect, DisconnectMode::CleanEnd)]
-    );
+    assert!(!seen.text.contains("data"), "comments pass: {:?}", seen.text);
+    assert_eq!(cuts(&log), [(32.0, Cause::Disconnect, DisconnectMode::CleanEnd)]);
 }
 
 #[test]
 fn a_half_open_leg_carries_nothing_and_nobody_is_told() {
     let faults = vec![disconnect(2_500, 0, DisconnectMode::HalfOpen)];
     let (seen, log) = read(no_timeouts(), faults, "/events/every/1000/count/5");
-    assert_eq!(
-        seen.end,
-        End::Silent,
-        "not even the server's end of the body passes"
-    );
+    assert_eq!(seen.end, End::Silent, "not even the server's end of the body passes");
     assert_eq!(seen.events(), ["0", "1", "2"]);
-    assert_eq!(
-        cuts(&log),
-        [(2.5, Cause::Disconnect, DisconnectMode::HalfOpen)]
-    );
+    assert_eq!(cuts(&log), [(2.5, Cause::Disconnect, DisconnectMode::HalfOpen)]);
 }
 
 #[test]
@@ -187,21 +137,12 @@ fn a_half_open_leg_ends_by_the_gateways_own_timeouts() {
     let [_, (at, Cause::IdleTimeout, DisconnectMode::Reset)] = cuts(&log)[..] else {
         panic!("{log:?}");
     };
-    assert!(
-        (12.0..12.1).contains(&at),
-        "ten seconds after the last byte that passed: {at}"
-    );
+    assert!((12.0..12.1).contains(&at), "ten seconds after the last byte that passed: {at}");
 
-    let settings = GatewaySettings {
-        max_life_s: Some(Seconds::new(20)),
-        ..no_timeouts()
-    };
+    let settings = GatewaySettings { max_life_s: Some(Seconds::new(20)), ..no_timeouts() };
     let (seen, log) = read(settings, half_open(), path);
     assert_eq!(seen.end, End::Broken);
-    assert!(matches!(
-        cuts(&log)[..],
-        [_, (_, Cause::MaxLife, DisconnectMode::Reset)]
-    ));
+    assert!(matches!(cuts(&log)[..], [_, (_, Cause::MaxLife, DisconnectMode::Reset)]));
 }
 
 #[test]
@@ -239,11 +180,7 @@ fn a_disconnect_strikes_every_leg_of_its_client_and_no_other() {
         ends
     });
     assert_eq!(ends, [End::Clean, End::Broken, End::Broken]);
-    assert_eq!(
-        effects(&log),
-        [true, false, false],
-        "once without a leg, nothing happens"
-    );
+    assert_eq!(effects(&log), [true, false, false], "once without a leg, nothing happens");
     assert_eq!(cuts(&log).len(), 2);
 }
 
@@ -252,16 +189,9 @@ fn the_idle_timeout_bites_exactly_when_nothing_passes_for_that_long() {
     for (settings, path, cut) in [
         (idle(5), "/events/every/4000/count/5", None),
         (idle(5), "/comments/every/4000/count/5", None),
+        (idle(5), "/events/every/6000/count/5", Some((DisconnectMode::Reset, End::Broken))),
         (
-            idle(5),
-            "/events/every/6000/count/5",
-            Some((DisconnectMode::Reset, End::Broken)),
-        ),
-        (
-            GatewaySettings {
-                cut: GatewayCut::CleanEnd,
-                ..idle(5)
-            },
+            GatewaySettings { cut: GatewayCut::CleanEnd, ..idle(5) },
             "/comments/every/6000/count/5",
             Some((DisconnectMode::CleanEnd, End::Clean)),
         ),
@@ -286,11 +216,7 @@ fn the_idle_timeout_bites_exactly_when_nothing_passes_for_that_long() {
 
 #[test]
 fn the_maximum_life_bites_however_busy_the_response_is() {
-    let settings = GatewaySettings {
-        max_life_s: Some(Seconds::new(10)),
-        cut: GatewayCut::CleanEnd,
-        ..idle(5)
-    };
+    let settings = GatewaySettings { max_life_s: Some(Seconds::new(10)), cut: GatewayCut::CleanEnd, ..idle(5) };
     let (seen, log) = read(settings, vec![], "/events/every/100/count/1000");
     assert_eq!(seen.end, End::Clean);
     let [(at, Cause::MaxLife, DisconnectMode::CleanEnd)] = cuts(&log)[..] else {
@@ -303,15 +229,8 @@ fn the_maximum_life_bites_however_busy_the_response_is() {
 fn an_answer_that_does_not_begin_within_the_idle_timeout_is_504() {
     let (seen, log) = read(idle(5), vec![], "/never");
     assert_eq!(seen.status, 504);
-    assert_eq!(
-        seen.text,
-        "the server did not begin to answer within the idle timeout\n"
-    );
-    assert!(
-        seen.at.abs_diff(secs(5)) < Duration::from_millis(100),
-        "{:?}",
-        seen.at
-    );
+    assert_eq!(seen.text, "the server did not begin to answer within the idle timeout\n");
+    assert!(seen.at.abs_diff(secs(5)) < Duration::from_millis(100), "{:?}", seen.at);
     assert!(log.is_empty(), "{log:?}");
 }
 
@@ -319,9 +238,8 @@ fn an_answer_that_does_not_begin_within_the_idle_timeout_is_504() {
 fn a_server_that_refuses_is_502_and_one_that_does_not_answer_504() {
     // The rig's server-9 has no listener; server-8's host is down.
     for (server, status) in [("server-9", 502), ("server-8", 504)] {
-        let (seen, _) = rig::rig_with(no_timeouts(), &[server], vec![], async {
-            get("/json", "c0-r0").await.read().await
-        });
+        let (seen, _) =
+            rig::rig_with(no_timeouts(), &[server], vec![], async { get("/json", "c0-r0").await.read().await });
         assert_eq!(seen.status, status, "{server}: {}", seen.text);
     }
 }
@@ -351,22 +269,10 @@ fn a_request_body_above_the_limit_is_413() {
 fn a_client_that_leaves_takes_the_servers_connection_with_it() {
     let (open, _) = rig(no_timeouts(), 1, vec![], async {
         let answer = get("/events/every/1000/count/1000", "c0-r0").await;
-        let busy: u32 = get("/open", "c0-r1")
-            .await
-            .read()
-            .await
-            .text
-            .parse()
-            .unwrap();
+        let busy: u32 = get("/open", "c0-r1").await.read().await.text.parse().unwrap();
         drop(answer);
         tokio::time::sleep(secs(1)).await;
-        let after: u32 = get("/open", "c0-r2")
-            .await
-            .read()
-            .await
-            .text
-            .parse()
-            .unwrap();
+        let after: u32 = get("/open", "c0-r2").await.read().await.text.parse().unwrap();
         (busy, after)
     });
     assert_eq!(open, (1, 0), "streams open at the server");

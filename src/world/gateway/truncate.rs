@@ -33,19 +33,13 @@ fn first_line(bytes: &[u8]) -> (&[u8], usize) {
     let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\r' | b'\n')) else {
         return (bytes, bytes.len());
     };
-    let terminator = if bytes[end..].starts_with(b"\r\n") {
-        2
-    } else {
-        1
-    };
+    let terminator = if bytes[end..].starts_with(b"\r\n") { 2 } else { 1 };
     (&bytes[..end], end + terminator)
 }
 
 /// Whether a block of lines has a line that is neither blank nor a comment.
 fn is_event(block: &[u8]) -> bool {
-    block
-        .split(|byte| matches!(byte, b'\r' | b'\n'))
-        .any(|line| !line.is_empty() && !line.starts_with(b":"))
+    block.split(|byte| matches!(byte, b'\r' | b'\n')).any(|line| !line.is_empty() && !line.starts_with(b":"))
 }
 
 #[cfg(test)]

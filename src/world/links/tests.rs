@@ -12,11 +12,7 @@ struct Log(Vec<Entry>);
 
 impl Sink for Log {
     fn record(&mut self, at: SimTime, host: &str, event: Event) {
-        self.0.push(Entry {
-            t_us: at,
-            host: host.to_owned(),
-            event,
-        });
+        self.0.push(Entry { t_us: at, host: host.to_owned(), event });
     }
 }
 
@@ -34,19 +30,13 @@ fn latencies(span: Span<Seconds>, epoch: Seconds) -> Latencies {
 fn stall(at_ms: u64, link: StallLink, duration_ms: u64) -> ScheduledFault {
     ScheduledFault {
         at_s: Seconds::from_millis(at_ms),
-        fault: Fault::Stall {
-            link,
-            duration_s: Seconds::from_millis(duration_ms),
-        },
+        fault: Fault::Stall { link, duration_s: Seconds::from_millis(duration_ms) },
     }
 }
 
 /// A server sends its clock every 50 ms to a site over the gateway's place; the site notes when each message came.
 /// Returns (sent, received) pairs and the world's log.
-fn stamps(
-    latency: Span<Seconds>,
-    faults: &[ScheduledFault],
-) -> (Vec<(SimTime, SimTime)>, Vec<Entry>) {
+fn stamps(latency: Span<Seconds>, faults: &[ScheduledFault]) -> (Vec<(SimTime, SimTime)>, Vec<Entry>) {
     let draws = Draws::new("links", 7);
     let mut sim = network(TICK, Seconds::new(20), &draws).build();
     sim.host("server-1", std::future::pending);
@@ -69,14 +59,7 @@ fn stamps(
         Ok(())
     });
     let log = Rc::new(RefCell::new(Log::default()));
-    let mut links = Links::new(
-        Hosts::new(1, 1),
-        latency,
-        Seconds::new(1),
-        &draws,
-        faults,
-        log.clone(),
-    );
+    let mut links = Links::new(Hosts::new(1, 1), latency, Seconds::new(1), &draws, faults, log.clone());
     loop {
         links.apply(&sim);
         if sim.step().unwrap() {
@@ -89,37 +72,23 @@ fn stamps(
 
 #[test]
 fn a_latency_is_drawn_for_each_epoch_in_whole_milliseconds() {
-    let drawn: Vec<_> = latencies(millis(20, 80), Seconds::new(30))
-        .take(100)
-        .collect();
+    let drawn: Vec<_> = latencies(millis(20, 80), Seconds::new(30)).take(100).collect();
     assert_eq!(drawn[0].0, SimTime::ZERO);
     assert!(drawn.iter().all(|(at, latency)| {
         at.as_micros() % 30_000_000 == 0
             && latency.subsec_nanos() % 1_000_000 == 0
             && (20..=80).contains(&latency.as_millis())
     }));
-    assert!(
-        drawn.iter().any(|(_, latency)| *latency != drawn[0].1),
-        "latencies vary"
-    );
+    assert!(drawn.iter().any(|(_, latency)| *latency != drawn[0].1), "latencies vary");
 }
 
 #[test]
 fn a_latency_that_cannot_vary_is_set_once() {
-    for (span, epoch, expected_ms) in [
-        (millis(20, 20), Seconds::new(30), 20),
-        (
-            Span::exactly(Seconds::from_micros(400)),
-            Seconds::new(30),
-            1,
-        ),
-    ] {
+    for (span, epoch, expected_ms) in
+        [(millis(20, 20), Seconds::new(30), 20), (Span::exactly(Seconds::from_micros(400)), Seconds::new(30), 1)]
+    {
         let all: Vec<_> = latencies(span, epoch).collect();
-        assert_eq!(
-            all,
-            [(SimTime::ZERO, Duration::from_millis(expected_ms))],
-            "{span:?}"
-        );
+        assert_eq!(all, [(SimTime::ZERO, Duration::from_millis(expected_ms))], "{span:?}");
     }
     assert_eq!(latencies(millis(20, 80), Seconds::new(0)).count(), 1);
 }
@@ -127,47 +96,25 @@ fn a_latency_that_cannot_vary_is_set_once() {
 #[test]
 fn a_changing_latency_reorders_no_bytes() {
     let (stamps, _) = stamps(millis(1, 300), &[]);
-    let delays: Vec<_> = stamps
-        .iter()
-        .map(|(sent, got)| got.since(*sent).as_millis())
-        .collect();
-    assert!(
-        stamps.is_sorted(),
-        "sent in order, received in order: {stamps:?}"
-    );
-    assert!(
-        delays.iter().min() < delays.iter().max(),
-        "the latency changed: {delays:?}"
-    );
+    let delays: Vec<_> = stamps.iter().map(|(sent, got)| got.since(*sent).as_millis()).collect();
+    assert!(stamps.is_sorted(), "sent in order, received in order: {stamps:?}");
+    assert!(delays.iter().min() < delays.iter().max(), "the latency changed: {delays:?}");
     // The server sends a message every 50 ms: a drop by more than that makes later ones overtake on the wire.
     let overtaken = stamps.windows(2).any(|pair| pair[0].1 == pair[1].1);
     assert!(overtaken, "no message was overtaken: {delays:?}");
-    let lost = stamps
-        .windows(2)
-        .find(|pair| pair[1].0.since(pair[0].0) != Duration::from_millis(50));
+    let lost = stamps.windows(2).find(|pair| pair[1].0.since(pair[0].0) != Duration::from_millis(50));
     assert_eq!(lost, None, "a message was lost");
 }
 
 #[test]
 fn a_stall_holds_every_message_and_loses_none() {
     let (stamps, log) = stamps(millis(20, 20), &[stall(1_000, StallLink::Sites, 2_000)]);
-    let (begin, end) = (
-        SimTime::from_micros(1_000_000),
-        SimTime::from_micros(3_000_000),
-    );
-    assert!(
-        !stamps.iter().any(|(_, got)| (begin..end).contains(got)),
-        "nothing comes during the stall"
-    );
-    let held = stamps
-        .iter()
-        .filter(|(sent, got)| *sent < end && *got >= end);
+    let (begin, end) = (SimTime::from_micros(1_000_000), SimTime::from_micros(3_000_000));
+    assert!(!stamps.iter().any(|(_, got)| (begin..end).contains(got)), "nothing comes during the stall");
+    let held = stamps.iter().filter(|(sent, got)| *sent < end && *got >= end);
     assert!(held.count() >= 39, "what was sent meanwhile comes after it");
     assert!(stamps.is_sorted());
-    let told: Vec<_> = log
-        .iter()
-        .map(|entry| (entry.t_us, &*entry.host, &entry.event))
-        .collect();
+    let told: Vec<_> = log.iter().map(|entry| (entry.t_us, &*entry.host, &entry.event)).collect();
     assert!(
         matches!(
             told[..],
@@ -198,10 +145,7 @@ fn overlapping_stalls_release_at_the_last_end() {
             stall(1_000, StallLink::Servers, 5_000),
         ],
     );
-    let first_after = stamps
-        .iter()
-        .map(|(_, got)| got.as_micros())
-        .find(|got| *got >= 1_000_000);
+    let first_after = stamps.iter().map(|(_, got)| got.as_micros()).find(|got| *got >= 1_000_000);
     assert_eq!(first_after, Some(3_000_000));
     let effects: Vec<_> = log
         .iter()
@@ -212,17 +156,10 @@ fn overlapping_stalls_release_at_the_last_end() {
         .collect();
     assert_eq!(
         effects,
-        [
-            (1_000_000, true),
-            (1_000_000, true),
-            (1_500_000, true),
-            (1_600_000, false)
-        ],
+        [(1_000_000, true), (1_000_000, true), (1_500_000, true), (1_600_000, false)],
         "a stall within another changes nothing"
     );
-    let overs = log
-        .iter()
-        .filter(|entry| matches!(entry.event, Event::FaultOver { .. }));
+    let overs = log.iter().filter(|entry| matches!(entry.event, Event::FaultOver { .. }));
     assert_eq!(overs.count(), 4);
 }
 

@@ -54,10 +54,7 @@ impl Schedule {
     /// A schedule of `faults`, put in order.
     pub fn new(mut faults: Vec<ScheduledFault>) -> Schedule {
         faults.sort_by_key(ScheduledFault::order);
-        Schedule {
-            format: FORMAT,
-            faults,
-        }
+        Schedule { format: FORMAT, faults }
     }
 }
 

@@ -34,11 +34,7 @@ struct Recorder(Log);
 impl Sink for Recorder {
     fn record(&mut self, at: SimTime, host: &str, event: Event) {
         assert_eq!(host, "gateway");
-        self.0.push(Entry {
-            t_us: at,
-            host: host.to_owned(),
-            event,
-        });
+        self.0.push(Entry { t_us: at, host: host.to_owned(), event });
     }
 }
 
@@ -53,12 +49,7 @@ pub fn rig<T: 'static>(
     faults: Vec<ScheduledFault>,
     client: impl Future<Output = T> + 'static,
 ) -> (T, Log) {
-    rig_with(
-        settings,
-        &["server-1", "server-2"][..servers],
-        faults,
-        client,
-    )
+    rig_with(settings, &["server-1", "server-2"][..servers], faults, client)
 }
 
 /// The same, with the gateway's servers by their host names. `server-8` is down, `server-9` does not listen.
@@ -68,12 +59,7 @@ pub fn rig_with<T: 'static>(
     faults: Vec<ScheduledFault>,
     client: impl Future<Output = T> + 'static,
 ) -> (T, Log) {
-    let mut sim = network(
-        Seconds::from_millis(5),
-        Seconds::new(300),
-        &Draws::new("gateway", 1),
-    )
-    .build();
+    let mut sim = network(Seconds::from_millis(5), Seconds::new(300), &Draws::new("gateway", 1)).build();
     for (number, name) in ["server-1", "server-2"].into_iter().enumerate() {
         sim.host(name, move || serve(number));
     }
@@ -83,10 +69,7 @@ pub fn rig_with<T: 'static>(
     sim.crash("server-8");
     let log = Rc::new(RefCell::new(Recorder(Vec::new())));
     let witness = Witness::new("gateway", sim_now, log.clone());
-    let dials = servers
-        .iter()
-        .map(|name| TurmoilDial::new(name, 80))
-        .collect();
+    let dials = servers.iter().map(|name| TurmoilDial::new(name, 80)).collect();
     let gateway = Gateway::new(settings, dials, witness);
     sim.host("gateway", move || {
         let running = gateway.clone().run(TurmoilBind::new(80), faults.clone());
@@ -133,10 +116,7 @@ impl Seen {
     /// The ids of the complete events.
     pub fn events(&self) -> Vec<&str> {
         let complete = self.text.rsplit_once("\n\n").map_or("", |(head, _)| head);
-        complete
-            .lines()
-            .filter_map(|line| line.strip_prefix("id: "))
-            .collect()
+        complete.lines().filter_map(|line| line.strip_prefix("id: ")).collect()
     }
 }
 
@@ -149,9 +129,7 @@ pub struct Answer {
 
 pub async fn connect() -> Connection {
     let io = TurmoilDial::new("gateway", 80).dial().await.unwrap();
-    let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(io))
-        .await
-        .unwrap();
+    let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(io)).await.unwrap();
     tokio::task::spawn_local(connection);
     Connection(sender)
 }
@@ -183,10 +161,7 @@ impl Connection {
         }
         let request = request.body(Full::from(body)).unwrap();
         let response = self.0.send_request(request).await.unwrap();
-        Answer {
-            connection: self,
-            response,
-        }
+        Answer { connection: self, response }
     }
 }
 
@@ -236,9 +211,8 @@ async fn serve(number: usize) -> turmoil::Result {
         let io = listener.accept().await?;
         peer += 1;
         let open = open.clone();
-        let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-            answer(number, peer, open.clone(), request)
-        });
+        let service =
+            hyper::service::service_fn(move |request: Request<Incoming>| answer(number, peer, open.clone(), request));
         tokio::task::spawn_local(
             hyper::server::conn::http1::Builder::new()
                 .auto_date_header(false)
@@ -266,16 +240,12 @@ async fn answer(
     };
     let response = Response::builder().status(StatusCode::OK);
     let response = match parts[..] {
-        ["json"] => response
-            .header("content-type", "application/json")
-            .body(full(format!("{{\"server\":{number}}}"))),
+        ["json"] => response.header("content-type", "application/json").body(full(format!("{{\"server\":{number}}}"))),
         ["never"] => std::future::pending().await,
         ["break"] => return Err(BreakOff),
         ["open"] => response.body(full(open.get().to_string())),
         ["peer"] => response.body(full(peer.to_string())),
-        ["initialize", session] => response
-            .header("mcp-session-id", session)
-            .body(full(number.to_string())),
+        ["initialize", session] => response.header("mcp-session-id", session).body(full(number.to_string())),
         ["a" | "b"] => response.body(full(number.to_string())),
         [what, "every", millis, "count", count, ref rest @ ..] => {
             open.set(open.get() + 1);
@@ -284,16 +254,14 @@ async fn answer(
                 "bytes" => "application/octet-stream",
                 _ => "text/event-stream; charset=utf-8",
             };
-            response
-                .header("content-type", media_type)
-                .body(Box::pin(Ticker {
-                    comments: what == "comments",
-                    interval: tokio::time::interval(period),
-                    sent: 0,
-                    count: count.parse().unwrap(),
-                    breaks: rest == ["break"],
-                    open,
-                }) as ServerBody)
+            response.header("content-type", media_type).body(Box::pin(Ticker {
+                comments: what == "comments",
+                interval: tokio::time::interval(period),
+                sent: 0,
+                count: count.parse().unwrap(),
+                breaks: rest == ["break"],
+                open,
+            }) as ServerBody)
         }
         _ => response.status(StatusCode::NOT_FOUND).body(full(path)),
     };
@@ -314,10 +282,7 @@ impl Body for Ticker {
     type Data = Bytes;
     type Error = BreakOff;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BreakOff>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BreakOff>>> {
         if self.sent == self.count && !self.breaks {
             return Poll::Ready(None);
         }
@@ -325,11 +290,7 @@ impl Body for Ticker {
         if self.sent == self.count {
             return Poll::Ready(Some(Err(BreakOff)));
         }
-        let text = if self.comments {
-            ": ping\n\n".to_owned()
-        } else {
-            format!("id: {}\ndata: part\n\n", self.sent)
-        };
+        let text = if self.comments { ": ping\n\n".to_owned() } else { format!("id: {}\ndata: part\n\n", self.sent) };
         self.sent += 1;
         Poll::Ready(Some(Ok(Frame::data(text.into()))))
     }
