@@ -33,14 +33,14 @@ pub struct Problem {
 /// Everything that is wrong with a file.
 #[derive(Clone, Debug)]
 pub struct Problems {
-    places: Places,
+    places: Box<Places>,
     list: Vec<Problem>,
 }
 
 impl Problems {
     pub(super) fn new(places: Places) -> Problems {
         Problems {
-            places,
+            places: Box::new(places),
             list: Vec::new(),
         }
     }
