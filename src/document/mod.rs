@@ -20,6 +20,7 @@ pub use overrides::{BadOverride, Override};
 pub use places::{Place, Problem, Problems};
 pub use section::Section;
 
+use overrides::Fresh;
 use places::Places;
 
 /// A parsed file: what it says, and what is wrong with it so far.
@@ -36,11 +37,7 @@ impl<'t> Document<'t> {
     ///
     /// # Errors
     /// Where `text` is not TOML, or an override needs a table where the file has a plain value.
-    pub fn parse(
-        file: &str,
-        text: &'t str,
-        overrides: &'t [Override],
-    ) -> Result<Document<'t>, Problems> {
+    pub fn parse(file: &str, text: &'t str, overrides: &'t [Override]) -> Result<Document<'t>, Problems> {
         let mut problems = Problems::new(Places::new(file, text, overrides));
         let mut table = match DeTable::parse(text) {
             Ok(table) => table.into_inner(),
@@ -50,18 +47,15 @@ impl<'t> Document<'t> {
             }
         };
         for (number, one) in overrides.iter().enumerate() {
-            let span = problems.places().override_span(number);
-            if let Err(what) = one.apply(&mut table, span.clone()) {
-                problems.note_span(&span, what);
+            let start = problems.places().stretch(number);
+            if let Err(what) = one.apply(&mut table, &mut Fresh::from(start)) {
+                problems.note_span(&(start..start), what);
             }
         }
         if !problems.is_empty() {
             return Err(problems);
         }
         problems.index(&table);
-        Ok(Document {
-            root: Section::root(table),
-            problems,
-        })
+        Ok(Document { root: Section::root(table), problems })
     }
 }

@@ -5,9 +5,7 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     candidates
         .into_iter()
         .map(|candidate| (distance(name, candidate), candidate))
-        .filter(|&(distance, candidate)| {
-            distance <= 1 + candidate.chars().count().max(name.chars().count()) / 5
-        })
+        .filter(|&(distance, candidate)| distance <= 1 + candidate.chars().count().max(name.chars().count()) / 5)
         .min()
         .map(|(_, candidate)| candidate)
 }
@@ -65,9 +63,6 @@ mod tests {
         assert_eq!(nearest("incidnet", names), Some("incident"));
         assert_eq!(nearest("opaque_ids", names), Some("opaque-ids"));
         assert_eq!(nearest("production", names), None);
-        assert_eq!(
-            did_you_mean("production", names),
-            "expected one of `incident`, `quiet`, `opaque-ids`"
-        );
+        assert_eq!(did_you_mean("production", names), "expected one of `incident`, `quiet`, `opaque-ids`");
     }
 }

@@ -39,10 +39,7 @@ pub struct Problems {
 
 impl Problems {
     pub(super) fn new(places: Places) -> Problems {
-        Problems {
-            places: Box::new(places),
-            list: Vec::new(),
-        }
+        Problems { places: Box::new(places), list: Vec::new() }
     }
 
     /// Whether nothing is wrong.
@@ -57,11 +54,7 @@ impl Problems {
 
     /// Notes that something is wrong with the value of `key`, a dotted path, whether it was written or is a default.
     pub fn note(&mut self, key: &str, what: impl Into<String>) {
-        self.list.push(Problem {
-            place: self.places.of_key(key),
-            key: Some(key.to_owned()),
-            what: what.into(),
-        });
+        self.list.push(Problem { place: self.places.of_key(key), key: Some(key.to_owned()), what: what.into() });
     }
 
     /// Notes what is wrong at `span`; the key is found from it.
@@ -88,11 +81,7 @@ impl Problems {
     /// Notes a failed deserialisation of the value of `key`.
     pub(super) fn note_serde(&mut self, key: &str, error: &toml::de::Error) {
         let span = error.span();
-        let key = span
-            .as_ref()
-            .and_then(|span| self.places.key_at(span))
-            .unwrap_or(key)
-            .to_owned();
+        let key = span.as_ref().and_then(|span| self.places.key_at(span)).unwrap_or(key).to_owned();
         let said = words::from_serde(error.message());
         self.list.push(Problem {
             place: match &span {
@@ -139,8 +128,8 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// The places of everything in a document. Spans up to the text's length lie in the file; each override has one
-/// span beyond it, so that whatever the deserialiser says about it leads back to its flag.
+/// The places of everything in a document. Spans up to the text's length lie in the file; each override has a
+/// stretch of places beyond it, so that whatever the deserialiser says about it leads back to its flag.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     file: String,
@@ -149,6 +138,9 @@ pub(super) struct Places {
     flags: Vec<String>,
     entries: Vec<Indexed>,
 }
+
+/// More places than the keys of any command line: each key takes at least two bytes of it.
+const STRETCH: usize = 1 << 24;
 
 #[derive(Clone, Debug)]
 struct Indexed {
@@ -168,14 +160,17 @@ impl Places {
         }
     }
 
-    pub(super) fn override_span(&self, number: usize) -> Range<usize> {
-        let at = self.text_len + 1 + number;
-        at..at
+    /// Where the stretch of the override `number` starts.
+    pub(super) fn stretch(&self, number: usize) -> usize {
+        self.text_len + 1 + number * STRETCH
     }
 
     fn of_span(&self, span: &Range<usize>) -> Place {
         match span.start.checked_sub(self.text_len + 1) {
-            Some(number) => Place::Set(self.flags[number].clone()),
+            Some(beyond) => match self.flags.get(beyond / STRETCH) {
+                Some(flag) => Place::Set(flag.clone()),
+                None => Place::File,
+            },
             None => Place::Line(1 + self.newlines.partition_point(|&at| at < span.start)),
         }
     }
@@ -221,18 +216,8 @@ impl Places {
         }
     }
 
-    fn index_value(
-        &mut self,
-        path: String,
-        key: Range<usize>,
-        span: Range<usize>,
-        value: &DeValue<'_>,
-    ) {
-        self.entries.push(Indexed {
-            path: path.clone(),
-            key,
-            value: span,
-        });
+    fn index_value(&mut self, path: String, key: Range<usize>, span: Range<usize>, value: &DeValue<'_>) {
+        self.entries.push(Indexed { path: path.clone(), key, value: span });
         match value {
             DeValue::Table(table) => self.index_table(&path, table),
             DeValue::Array(items) => {

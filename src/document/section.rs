@@ -16,11 +16,7 @@ pub struct Section<'t> {
 
 impl<'t> Section<'t> {
     pub(super) fn root(entries: DeTable<'t>) -> Section<'t> {
-        Section {
-            path: String::new(),
-            entries,
-            asked: Vec::new(),
-        }
+        Section { path: String::new(), entries, asked: Vec::new() }
     }
 
     /// The dotted path of `key` of this table.
@@ -32,11 +28,7 @@ impl<'t> Section<'t> {
     }
 
     /// The value of `key`; none where it is absent, or where it is not a `T`, which is then noted.
-    pub fn take<T: DeserializeOwned>(
-        &mut self,
-        key: &'static str,
-        problems: &mut Problems,
-    ) -> Option<T> {
+    pub fn take<T: DeserializeOwned>(&mut self, key: &'static str, problems: &mut Problems) -> Option<T> {
         self.asked.push(key);
         let value = self.entries.remove(key)?;
         match T::deserialize(ValueDeserializer::from(value)) {
@@ -49,11 +41,7 @@ impl<'t> Section<'t> {
     }
 
     /// Like [`Section::take`], and an absent key is noted too.
-    pub fn require<T: DeserializeOwned>(
-        &mut self,
-        key: &'static str,
-        problems: &mut Problems,
-    ) -> Option<T> {
+    pub fn require<T: DeserializeOwned>(&mut self, key: &'static str, problems: &mut Problems) -> Option<T> {
         if !self.entries.contains_key(key) {
             self.asked.push(key);
             problems.note(&self.path_of(key), "this key is missing");
@@ -70,10 +58,7 @@ impl<'t> Section<'t> {
         };
         let path = self.path_of(key);
         let DeValue::Array(items) = value.into_inner() else {
-            problems.note(
-                &path,
-                format!("expected tables, each under its own [[{key}]]"),
-            );
+            problems.note(&path, format!("expected tables, each under its own [[{key}]]"));
             return Vec::new();
         };
         let mut sections = Vec::new();
@@ -83,11 +68,7 @@ impl<'t> Section<'t> {
                 problems.note_span(&span, format!("expected a table, under its own [[{key}]]"));
                 continue;
             };
-            sections.push(Section {
-                path: format!("{path}[{number}]"),
-                entries,
-                asked: Vec::new(),
-            });
+            sections.push(Section { path: format!("{path}[{number}]"), entries, asked: Vec::new() });
         }
         sections
     }
@@ -95,10 +76,7 @@ impl<'t> Section<'t> {
     /// Notes every key that nobody asked for.
     pub fn finish(self, problems: &mut Problems) {
         for key in self.entries.keys() {
-            let what = format!(
-                "there is no such key; {}",
-                did_you_mean(key.get_ref(), self.asked.iter().copied())
-            );
+            let what = format!("there is no such key; {}", did_you_mean(key.get_ref(), self.asked.iter().copied()));
             problems.note_span(&key.span(), what);
         }
     }

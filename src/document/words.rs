@@ -12,10 +12,7 @@ pub(super) struct Said {
 pub(super) fn from_serde(message: &str) -> Said {
     let mut names = message.split('`').skip(1).step_by(2);
     if let Some(field) = message.strip_prefix("missing field `") {
-        return Said {
-            below: Some(field.trim_end_matches('`').to_owned()),
-            what: "this key is missing".to_owned(),
-        };
+        return Said { below: Some(field.trim_end_matches('`').to_owned()), what: "this key is missing".to_owned() };
     }
     let what = if message.starts_with("unknown field `") {
         let name = names.next().unwrap_or_default();
@@ -23,10 +20,7 @@ pub(super) fn from_serde(message: &str) -> Said {
     } else if message.starts_with("unknown variant `") {
         let name = names.next().unwrap_or_default();
         let known: Vec<&str> = names.collect();
-        format!(
-            "`{name}` is not one of its values: expected one of `{}`",
-            known.join("`, `")
-        )
+        format!("`{name}` is not one of its values: expected one of `{}`", known.join("`, `"))
     } else {
         in_plain_words(message)
     };

@@ -59,24 +59,13 @@ impl Scenario {
     ///
     /// # Errors
     /// Where there is no such file, it cannot be read, or it is not a valid scenario with these overrides.
-    pub fn load(
-        name_or_path: &str,
-        overrides: &[Override],
-    ) -> Result<LoadedScenario, ScenarioError> {
+    pub fn load(name_or_path: &str, overrides: &[Override]) -> Result<LoadedScenario, ScenarioError> {
         let path = find(name_or_path)?;
-        let text = std::fs::read_to_string(&path).map_err(|source| ScenarioError::Unreadable {
-            path: path.clone(),
-            source,
-        })?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|source| ScenarioError::Unreadable { path: path.clone(), source })?;
         let file = path.display().to_string();
         let scenario = Scenario::parse(&file, &text, overrides).map_err(ScenarioError::Invalid)?;
-        Ok(LoadedScenario {
-            scenario,
-            digest: sha256(&text),
-            text,
-            path,
-            overrides: overrides.to_vec(),
-        })
+        Ok(LoadedScenario { scenario, digest: sha256(&text), text, path, overrides: overrides.to_vec() })
     }
 
     /// Reads and checks the text of a scenario file called `file`.
@@ -84,10 +73,7 @@ impl Scenario {
     /// # Errors
     /// Everything that is wrong with it: first what cannot be read, and where all can, what makes no sense.
     pub fn parse(file: &str, text: &str, overrides: &[Override]) -> Result<Scenario, Problems> {
-        let Document {
-            mut root,
-            mut problems,
-        } = Document::parse(file, text, overrides)?;
+        let Document { mut root, mut problems } = Document::parse(file, text, overrides)?;
         let p = &mut problems;
 
         // The version goes first: nothing else can be said about a file of another one.
@@ -140,11 +126,7 @@ impl Scenario {
             thresholds: thresholds.unwrap_or_default(),
         };
         validate::scenario(&scenario, file, &mut problems);
-        if problems.is_empty() {
-            Ok(scenario)
-        } else {
-            Err(problems)
-        }
+        if problems.is_empty() { Ok(scenario) } else { Err(problems) }
     }
 }
 
@@ -167,10 +149,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<Listed>> {
         .map(|name| {
             let path = folder.join(format!("{name}.toml"));
             let loaded = Scenario::load(&path.display().to_string(), &[]);
-            Listed {
-                name,
-                summary: loaded.map(|loaded| loaded.scenario.summary),
-            }
+            Listed { name, summary: loaded.map(|loaded| loaded.scenario.summary) }
         })
         .collect();
     listed.sort_by(|a, b| a.name.cmp(&b.name));
@@ -179,10 +158,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<Listed>> {
 
 /// The folders in which a name is looked up, in this order.
 fn folders() -> [PathBuf; 2] {
-    [
-        PathBuf::from(FOLDER),
-        Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER),
-    ]
+    [PathBuf::from(FOLDER), Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER)]
 }
 
 fn find(name_or_path: &str) -> Result<PathBuf, ScenarioError> {
@@ -191,18 +167,12 @@ fn find(name_or_path: &str) -> Result<PathBuf, ScenarioError> {
         return Ok(path.to_owned());
     }
     let folders = folders();
-    if let Some(found) = folders
-        .iter()
-        .map(|folder| folder.join(format!("{name_or_path}.toml")))
-        .find(|path| path.is_file())
+    if let Some(found) =
+        folders.iter().map(|folder| folder.join(format!("{name_or_path}.toml"))).find(|path| path.is_file())
     {
         return Ok(found);
     }
-    let mut known: Vec<String> = folders
-        .iter()
-        .filter_map(|folder| names(folder).ok())
-        .flatten()
-        .collect();
+    let mut known: Vec<String> = folders.iter().filter_map(|folder| names(folder).ok()).flatten().collect();
     known.sort();
     known.dedup();
     let list = match known.as_slice() {
@@ -234,10 +204,8 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
 }
 
 fn sha256(text: &str) -> String {
-    Sha256::digest(text.as_bytes())
-        .iter()
-        .fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }

@@ -39,10 +39,7 @@ impl SeedRange {
     }
 
     /// How many seeds there are, at least one.
-    #[expect(
-        clippy::len_without_is_empty,
-        reason = "a seed range is never empty, so there is nothing to ask"
-    )]
+    #[expect(clippy::len_without_is_empty, reason = "a seed range is never empty, so there is nothing to ask")]
     pub fn len(&self) -> u64 {
         self.0.end - self.0.start
     }
@@ -72,9 +69,7 @@ impl FromStr for SeedRange {
     type Err = BadSeedRange;
 
     fn from_str(text: &str) -> Result<SeedRange, BadSeedRange> {
-        let bad = || BadSeedRange::NotARange {
-            text: text.to_owned(),
-        };
+        let bad = || BadSeedRange::NotARange { text: text.to_owned() };
         let (start, end) = text.split_once("..").ok_or_else(bad)?;
         let number = |part: &str| part.trim().parse().map_err(|_| bad());
         SeedRange::new(number(start)?, number(end)?)
@@ -85,9 +80,7 @@ impl FromStr for SeedRange {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSeedRange {
     /// Not of the form `A..B`.
-    #[error(
-        "`{text}` is not a range of seeds: expected A..B with whole numbers, such as 0..24 for the seeds 0 to 23"
-    )]
+    #[error("`{text}` is not a range of seeds: expected A..B with whole numbers, such as 0..24 for the seeds 0 to 23")]
     NotARange {
         /// What was given.
         text: String,
@@ -154,18 +147,9 @@ mod tests {
     #[test]
     fn what_is_not_a_range_is_refused_with_a_sentence() {
         for (text, sentence) in [
-            (
-                "5..5",
-                "the seed range 5..5 is empty: the end is not part of a range, so 5..6 would be one seed",
-            ),
-            (
-                "9..3",
-                "the seed range 9..3 is empty: the end is not part of a range, so 9..10 would be one seed",
-            ),
-            (
-                "7",
-                "`7` is not a range of seeds: expected A..B with whole numbers, such as 0..24 for the seeds 0 to 23",
-            ),
+            ("5..5", "the seed range 5..5 is empty: the end is not part of a range, so 5..6 would be one seed"),
+            ("9..3", "the seed range 9..3 is empty: the end is not part of a range, so 9..10 would be one seed"),
+            ("7", "`7` is not a range of seeds: expected A..B with whole numbers, such as 0..24 for the seeds 0 to 23"),
             (
                 "0..=4",
                 "`0..=4` is not a range of seeds: expected A..B with whole numbers, such as 0..24 for the seeds 0 to 23",

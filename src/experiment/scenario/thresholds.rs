@@ -165,30 +165,21 @@ pub struct Violation {
 /// every bound on it, for it proves nothing.
 pub fn check(thresholds: &[Threshold], totals: &BTreeMap<Arm, Totals>) -> Vec<Violation> {
     let holds = |threshold: &Threshold, value: f64| {
-        threshold.at_least.is_none_or(|bound| value >= bound)
-            && threshold.at_most.is_none_or(|bound| value <= bound)
+        threshold.at_least.is_none_or(|bound| value >= bound) && threshold.at_most.is_none_or(|bound| value <= bound)
     };
     thresholds
         .iter()
         .filter_map(|threshold| {
             let measured = threshold.measure.of(totals.get(&threshold.arm)?);
             let violated = !measured.is_some_and(|value| holds(threshold, value));
-            violated.then(|| Violation {
-                threshold: threshold.clone(),
-                measured,
-            })
+            violated.then(|| Violation { threshold: threshold.clone(), measured })
         })
         .collect()
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Threshold {
-            arm,
-            measure,
-            at_least,
-            at_most,
-        } = &self.threshold;
+        let Threshold { arm, measure, at_least, at_most } = &self.threshold;
         let name = measure.name();
         match self.measured {
             Some(value) if measure.is_share() => write!(f, "{arm}: {name} is {value:.4}")?,
@@ -210,30 +201,16 @@ mod tests {
     use super::*;
 
     fn threshold(measure: Measure, at_least: Option<f64>, at_most: Option<f64>) -> Threshold {
-        Threshold {
-            arm: Arm::Trusting,
-            measure,
-            at_least,
-            at_most,
-        }
+        Threshold { arm: Arm::Trusting, measure, at_least, at_most }
     }
 
     fn sentences(thresholds: &[Threshold], totals: Totals) -> Vec<String> {
-        check(thresholds, &BTreeMap::from([(Arm::Trusting, totals)]))
-            .iter()
-            .map(Violation::to_string)
-            .collect()
+        check(thresholds, &BTreeMap::from([(Arm::Trusting, totals)])).iter().map(Violation::to_string).collect()
     }
 
     #[test]
     fn a_violation_tells_arm_measure_value_and_bound() {
-        let totals = Totals {
-            calls: 200,
-            completed: 150,
-            hung: 30,
-            missed: 7,
-            ..Totals::default()
-        };
+        let totals = Totals { calls: 200, completed: 150, hung: 30, missed: 7, ..Totals::default() };
         let thresholds = [
             threshold(Measure::CompletedShare, Some(0.75), Some(0.75)),
             threshold(Measure::CompletedShare, Some(0.8), None),
@@ -258,9 +235,7 @@ mod tests {
         let thresholds = [threshold(Measure::HungShare, None, Some(1.0))];
         assert_eq!(
             sentences(&thresholds, Totals::default()),
-            [
-                "trusting: hung_share has no value, for no call was made; the scenario demands at most 1"
-            ]
+            ["trusting: hung_share has no value, for no call was made; the scenario demands at most 1"]
         );
     }
 

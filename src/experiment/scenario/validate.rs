@@ -39,10 +39,7 @@ fn identity(scenario: &Scenario, file: &str, problems: &mut Problems) {
     if let Some(stem) = Path::new(file).file_stem().and_then(|stem| stem.to_str())
         && stem != name
     {
-        problems.note(
-            "name",
-            format!("`{name}` is not the file's name without its ending: expected `{stem}`"),
-        );
+        problems.note("name", format!("`{name}` is not the file's name without its ending: expected `{stem}`"));
     }
     if scenario.summary.trim().is_empty() || scenario.summary.contains('\n') {
         problems.note("summary", "expected one line of text");
@@ -68,10 +65,7 @@ fn thresholds(thresholds: &[Threshold], arms: &[Arm], problems: &mut Problems) {
             let what = format!("`{}` is not among the scenario's `arms`", threshold.arm);
             problems.note(&at("arm"), what);
         }
-        let bounds = [
-            ("at_least", threshold.at_least),
-            ("at_most", threshold.at_most),
-        ];
+        let bounds = [("at_least", threshold.at_least), ("at_most", threshold.at_most)];
         for (key, bound) in bounds {
             let Some(bound) = bound else { continue };
             if !bound.is_finite() || bound < 0.0 {
@@ -87,10 +81,9 @@ fn thresholds(thresholds: &[Threshold], arms: &[Arm], problems: &mut Problems) {
                 &format!("threshold[{number}]"),
                 format!("no bound on `{measure}`: expected `at_least`, `at_most` or both"),
             ),
-            (Some(low), Some(high)) if low > high => problems.note(
-                &at("at_least"),
-                format!("{low} is above `at_most` = {high}: no value can satisfy both"),
-            ),
+            (Some(low), Some(high)) if low > high => {
+                problems.note(&at("at_least"), format!("{low} is above `at_most` = {high}: no value can satisfy both"))
+            }
             _ => {}
         }
     }
@@ -109,16 +102,10 @@ fn settings(settings: &Settings, problems: &mut Problems) {
 fn time(settings: &Settings, problems: &mut Problems) {
     let (horizon, tick, drain) = (settings.horizon_s, settings.tick_s, settings.drain());
     if tick == Seconds::default() || tick > Seconds::new(1) || !is_whole_ms(tick) {
-        problems.note(
-            "tick_s",
-            format!("{tick} is no tick: expected whole milliseconds from 0.001 to 1 second"),
-        );
+        problems.note("tick_s", format!("{tick} is no tick: expected whole milliseconds from 0.001 to 1 second"));
     }
     if horizon > MAX_HORIZON {
-        problems.note(
-            "horizon_s",
-            format!("{horizon} is above {MAX_HORIZON} seconds, a week"),
-        );
+        problems.note("horizon_s", format!("{horizon} is above {MAX_HORIZON} seconds, a week"));
     }
     if horizon <= drain {
         let (key, what) = match settings.client.drain_s {
@@ -138,32 +125,18 @@ fn topology(settings: &Settings, problems: &mut Problems) {
     let topology = &settings.topology;
     let (clients, sites) = (topology.clients, topology.sites);
     if clients == 0 || clients > MAX_CLIENTS {
-        problems.note(
-            "topology.clients",
-            format!("{clients} is out of range: expected 1 to {MAX_CLIENTS} clients"),
-        );
+        problems.note("topology.clients", format!("{clients} is out of range: expected 1 to {MAX_CLIENTS} clients"));
     }
     if sites == 0 {
+        problems.note("topology.sites", "clients need a site to run on: expected 1 or more");
+    } else if sites > clients.max(1) {
         problems.note(
             "topology.sites",
-            "clients need a site to run on: expected 1 or more",
-        );
-    } else if sites > clients {
-        problems.note(
-            "topology.sites",
-            format!(
-                "{sites} is above `topology.clients` = {clients}: a site without clients does nothing"
-            ),
+            format!("{sites} is above `topology.clients` = {clients}: a site without clients does nothing"),
         );
     }
     if topology.servers == 0 || topology.servers > 1000 {
-        problems.note(
-            "topology.servers",
-            format!(
-                "{} is out of range: expected 1 to 1000 servers",
-                topology.servers
-            ),
-        );
+        problems.note("topology.servers", format!("{} is out of range: expected 1 to 1000 servers", topology.servers));
     }
     let latency = topology.latency_s;
     if latency.min() < MILLISECOND
@@ -179,41 +152,27 @@ fn topology(settings: &Settings, problems: &mut Problems) {
             ),
         );
     }
-    above_zero(
-        "topology.latency_epoch_s",
-        topology.latency_epoch_s,
-        problems,
-    );
+    above_zero("topology.latency_epoch_s", topology.latency_epoch_s, problems);
 }
 
 fn gateway(gateway: &GatewaySettings, problems: &mut Problems) {
     timeout("gateway.idle_timeout_s", gateway.idle_timeout_s, problems);
     timeout("gateway.max_life_s", gateway.max_life_s, problems);
-    above_zero(
-        "gateway.connect_timeout_s",
-        gateway.connect_timeout_s,
-        problems,
-    );
+    above_zero("gateway.connect_timeout_s", gateway.connect_timeout_s, problems);
 }
 
 fn server(server: &ServerSettings, problems: &mut Problems) {
     if server.buffer_events == 0 || server.buffer_events > MAX_BUFFER_EVENTS {
         problems.note(
             "server.buffer_events",
-            format!(
-                "{} is out of range: expected 1 to {MAX_BUFFER_EVENTS} events",
-                server.buffer_events
-            ),
+            format!("{} is out of range: expected 1 to {MAX_BUFFER_EVENTS} events", server.buffer_events),
         );
     }
     timeout("server.buffer_ttl_s", server.buffer_ttl_s, problems);
     timeout("server.keep_alive_s", server.keep_alive_s, problems);
     timeout("server.session_idle_s", server.session_idle_s, problems);
     if let Some(retry) = server.retry_s.filter(|&retry| !is_whole_ms(retry)) {
-        problems.note(
-            "server.retry_s",
-            format!("{retry} cannot be sent: the `retry` field has whole milliseconds"),
-        );
+        problems.note("server.retry_s", format!("{retry} cannot be sent: the `retry` field has whole milliseconds"));
     }
     if server.counter_scope == CounterScope::Stream
         && server.id_grammar == Grammar::Integer
@@ -244,35 +203,23 @@ fn churn(churn: &Churn, problems: &mut Problems) {
     }
     let quiet = churn.quiet_s.max() > Seconds::default();
     if quiet && churn.quiet_every_bursts == 0 {
-        problems.note(
-            "server.churn.quiet_s",
-            "the session never falls quiet while `server.churn.quiet_every_bursts` is 0",
-        );
+        problems
+            .note("server.churn.quiet_s", "the session never falls quiet while `server.churn.quiet_every_bursts` is 0");
     } else if !quiet && churn.quiet_every_bursts > 0 {
-        problems.note(
-            "server.churn.quiet_every_bursts",
-            "a quiet spell lasts no time while `server.churn.quiet_s` is 0",
-        );
+        problems
+            .note("server.churn.quiet_every_bursts", "a quiet spell lasts no time while `server.churn.quiet_s` is 0");
     }
 }
 
 fn tool(tool: &ToolSettings, problems: &mut Problems) {
     if tool.parts.max() > MAX_PARTS {
-        problems.note(
-            "tool.parts",
-            format!(
-                "{} is out of range: expected at most {MAX_PARTS} parts",
-                told(tool.parts)
-            ),
-        );
+        problems
+            .note("tool.parts", format!("{} is out of range: expected at most {MAX_PARTS} parts", told(tool.parts)));
     }
     if tool.part_bytes > MAX_PART_BYTES {
         problems.note(
             "tool.part_bytes",
-            format!(
-                "{} is out of range: expected at most {MAX_PART_BYTES} bytes",
-                tool.part_bytes
-            ),
+            format!("{} is out of range: expected at most {MAX_PART_BYTES} bytes", tool.part_bytes),
         );
     }
 }
@@ -302,33 +249,12 @@ fn client(client: &ClientSettings, problems: &mut Problems) {
 
 fn faults(faults: &FaultSettings, settings: &Settings, problems: &mut Problems) {
     let rates = [
-        (
-            "disconnect.per_client_per_hour",
-            faults.disconnect.as_ref().map(|f| f.per_client_per_hour),
-        ),
+        ("disconnect.per_client_per_hour", faults.disconnect.as_ref().map(|f| f.per_client_per_hour)),
         ("stall.per_hour", faults.stall.as_ref().map(|f| f.per_hour)),
-        (
-            "session-recycle.per_client_per_hour",
-            faults
-                .session_recycle
-                .as_ref()
-                .map(|f| f.per_client_per_hour),
-        ),
-        (
-            "buffer-truncate.per_client_per_hour",
-            faults
-                .buffer_truncate
-                .as_ref()
-                .map(|f| f.per_client_per_hour),
-        ),
-        (
-            "counter-wrap.per_client_per_hour",
-            faults.counter_wrap.as_ref().map(|f| f.per_client_per_hour),
-        ),
-        (
-            "server-shutdown.per_hour",
-            faults.server_shutdown.as_ref().map(|f| f.per_hour),
-        ),
+        ("session-recycle.per_client_per_hour", faults.session_recycle.as_ref().map(|f| f.per_client_per_hour)),
+        ("buffer-truncate.per_client_per_hour", faults.buffer_truncate.as_ref().map(|f| f.per_client_per_hour)),
+        ("counter-wrap.per_client_per_hour", faults.counter_wrap.as_ref().map(|f| f.per_client_per_hour)),
+        ("server-shutdown.per_hour", faults.server_shutdown.as_ref().map(|f| f.per_hour)),
     ];
     for (key, rate) in rates {
         if let Some(rate) = rate.filter(|&rate| rate > MAX_RATE) {
@@ -338,23 +264,14 @@ fn faults(faults: &FaultSettings, settings: &Settings, problems: &mut Problems) 
             );
         }
     }
-    let any = rates
-        .iter()
-        .any(|(_, rate)| rate.is_some_and(|rate| rate > 0));
+    let any = rates.iter().any(|(_, rate)| rate.is_some_and(|rate| rate > 0));
     if any && faults.from_s >= settings.horizon_s {
         problems.note(
             "faults.from_s",
-            format!(
-                "{} is not before `horizon_s` = {}: no fault would ever strike",
-                faults.from_s, settings.horizon_s
-            ),
+            format!("{} is not before `horizon_s` = {}: no fault would ever strike", faults.from_s, settings.horizon_s),
         );
     }
-    if faults
-        .disconnect
-        .as_ref()
-        .is_some_and(|disconnect| disconnect.modes.is_empty())
-    {
+    if faults.disconnect.as_ref().is_some_and(|disconnect| disconnect.modes.is_empty()) {
         problems.note(
             "faults.disconnect.modes",
             "there is no mode to choose from: expected some of `clean-end`, `reset`, `truncated-event`, `half-open`",
@@ -363,10 +280,7 @@ fn faults(faults: &FaultSettings, settings: &Settings, problems: &mut Problems) 
     if let Some(stall) = &faults.stall
         && stall.duration_s.max() == Seconds::default()
     {
-        problems.note(
-            "faults.stall.duration_s",
-            "0 holds no message: expected a time above 0",
-        );
+        problems.note("faults.stall.duration_s", "0 holds no message: expected a time above 0");
     }
     recycle_to_other(faults, settings, problems);
 }
@@ -396,10 +310,7 @@ fn recycle_to_other(faults: &FaultSettings, settings: &Settings, problems: &mut 
 
 fn timeout(key: &str, value: Option<Seconds>, problems: &mut Problems) {
     if value == Some(Seconds::default()) {
-        problems.note(
-            key,
-            "0 would strike at once: expected a time above 0, or no such key at all for never",
-        );
+        problems.note(key, "0 would strike at once: expected a time above 0, or no such key at all for never");
     }
 }
 
@@ -412,13 +323,7 @@ fn above_zero(key: &str, value: Seconds, problems: &mut Problems) {
 /// A span of zero would happen without end at one instant, and the run would never get past it.
 fn at_least_a_millisecond(key: &str, span: Span<Seconds>, problems: &mut Problems) {
     if span.min() < MILLISECOND {
-        problems.note(
-            key,
-            format!(
-                "{} is too short: expected 0.001 seconds or more",
-                told(span)
-            ),
-        );
+        problems.note(key, format!("{} is too short: expected 0.001 seconds or more", told(span)));
     }
 }
 
@@ -428,9 +333,5 @@ fn is_whole_ms(time: Seconds) -> bool {
 
 /// A span as it is written.
 fn told<T: Copy + PartialOrd + std::fmt::Display>(span: Span<T>) -> String {
-    if span.min() == span.max() {
-        span.min().to_string()
-    } else {
-        format!("[{}, {}]", span.min(), span.max())
-    }
+    if span.min() == span.max() { span.min().to_string() } else { format!("[{}, {}]", span.min(), span.max()) }
 }

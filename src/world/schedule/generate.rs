@@ -16,19 +16,12 @@ const SECONDS_PER_HOUR: u64 = 3600;
 impl Schedule {
     /// The faults of one run.
     pub fn generate(settings: &FaultSettings, extent: Extent, draws: &Draws) -> Schedule {
-        let mut arrivals = Arrivals {
-            from: settings.from_s,
-            extent,
-            draws,
-            faults: Vec::new(),
-        };
+        let mut arrivals = Arrivals { from: settings.from_s, extent, draws, faults: Vec::new() };
         if let Some(rate) = &settings.disconnect {
             let count = rate.per_client_per_hour;
-            arrivals.each_client(Kind::Disconnect, count, |client, stream| {
-                Fault::Disconnect {
-                    client,
-                    mode: stream.choose(&rate.modes),
-                }
+            arrivals.each_client(Kind::Disconnect, count, |client, stream| Fault::Disconnect {
+                client,
+                mode: stream.choose(&rate.modes),
             });
         }
         if let Some(rate) = &settings.stall {
@@ -39,40 +32,27 @@ impl Schedule {
         }
         if let Some(rate) = &settings.session_recycle {
             let count = rate.per_client_per_hour;
-            arrivals.each_client(Kind::SessionRecycle, count, |client, _| {
-                Fault::SessionRecycle {
-                    client,
-                    to: rate.to,
-                }
-            });
+            arrivals
+                .each_client(Kind::SessionRecycle, count, |client, _| Fault::SessionRecycle { client, to: rate.to });
         }
         if let Some(rate) = &settings.buffer_truncate {
             let count = rate.per_client_per_hour;
-            arrivals.each_client(Kind::BufferTruncate, count, |client, _| {
-                Fault::BufferTruncate {
-                    client,
-                    keep_events: rate.keep_events,
-                }
+            arrivals.each_client(Kind::BufferTruncate, count, |client, _| Fault::BufferTruncate {
+                client,
+                keep_events: rate.keep_events,
             });
         }
         if let Some(rate) = &settings.counter_wrap {
             let count = rate.per_client_per_hour;
-            arrivals.each_client(Kind::CounterWrap, count, |client, _| Fault::CounterWrap {
-                client,
-            });
+            arrivals.each_client(Kind::CounterWrap, count, |client, _| Fault::CounterWrap { client });
         }
         if let Some(rate) = &settings.server_shutdown {
             for server in 0..extent.servers {
-                arrivals.draw(
-                    Kind::ServerShutdown,
+                arrivals.draw(Kind::ServerShutdown, server, rate.per_hour, |server, stream| Fault::ServerShutdown {
                     server,
-                    rate.per_hour,
-                    |server, stream| Fault::ServerShutdown {
-                        server,
-                        down_s: stream.within(rate.down_s),
-                        keep: rate.keep,
-                    },
-                );
+                    down_s: stream.within(rate.down_s),
+                    keep: rate.keep,
+                });
             }
         }
         Schedule::new(arrivals.faults)
@@ -88,12 +68,7 @@ struct Arrivals<'d> {
 }
 
 impl Arrivals<'_> {
-    fn each_client(
-        &mut self,
-        kind: Kind,
-        per_hour: u32,
-        fault: impl Fn(u32, &mut Stream) -> Fault,
-    ) {
+    fn each_client(&mut self, kind: Kind, per_hour: u32, fault: impl Fn(u32, &mut Stream) -> Fault) {
         for client in 0..self.extent.clients {
             self.draw(kind, client, per_hour, &fault);
         }
@@ -101,13 +76,7 @@ impl Arrivals<'_> {
 
     /// The faults of one kind and target. What lies before `from` or after the horizon is drawn too and then left
     /// out: moving either shifts nothing.
-    fn draw(
-        &mut self,
-        kind: Kind,
-        target: u32,
-        per_hour: u32,
-        fault: impl Fn(u32, &mut Stream) -> Fault,
-    ) {
+    fn draw(&mut self, kind: Kind, target: u32, per_hour: u32, fault: impl Fn(u32, &mut Stream) -> Fault) {
         let entity = ((kind as u64) << 32) | u64::from(target);
         let mut stream = self.draws.stream(Purpose::Faults, entity);
         let slots = self.extent.horizon.as_micros().div_ceil(1_000_000);

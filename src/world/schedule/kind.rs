@@ -65,14 +65,10 @@ impl Kind {
                 "the gateway cuts a client's open streams: clean-end, reset, truncated-event or half-open"
             }
             Kind::Stall => "a link holds all messages for a while, then delivers them",
-            Kind::SessionRecycle => {
-                "a session is torn down and its key used again, by the same client or by another"
-            }
+            Kind::SessionRecycle => "a session is torn down and its key used again, by the same client or by another",
             Kind::BufferTruncate => "a session's buffers lose all but their newest events",
             Kind::CounterWrap => "a session's id counters start again, with empty buffers",
-            Kind::ServerShutdown => {
-                "a server stops and starts again, keeping or losing sessions, store and counters"
-            }
+            Kind::ServerShutdown => "a server stops and starts again, keeping or losing sessions, store and counters",
         }
     }
 }
@@ -87,12 +83,7 @@ impl FromStr for Kind {
     type Err = UnknownKind;
 
     fn from_str(name: &str) -> Result<Kind, UnknownKind> {
-        Kind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
-            .ok_or_else(|| UnknownKind {
-                name: name.to_owned(),
-            })
+        Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| UnknownKind { name: name.to_owned() })
     }
 }
 
