@@ -8,7 +8,8 @@ use super::args::{ListArguments, Listed};
 use super::exit::{Exit, OrExit, Outcome};
 use crate::experiment::scenario::{self, Listed as Scenario};
 use crate::mcp::client::settings::Arm;
-use crate::world::fault;
+use crate::world::fault::EMERGENT;
+use crate::world::schedule::Kind;
 
 /// Carries the command out.
 pub fn list(arguments: &ListArguments) -> Outcome {
@@ -21,7 +22,9 @@ pub fn list(arguments: &ListArguments) -> Outcome {
             .collect(),
         Listed::Arms => Arm::ALL.iter().map(|arm| (arm.name().to_owned(), arm.summary().to_owned())).collect(),
         Listed::Faults => {
-            fault::CATALOGUE.iter().map(|(name, summary)| ((*name).to_owned(), (*summary).to_owned())).collect()
+            let scheduled = Kind::ALL.into_iter().map(|kind| (kind.name(), kind.summary().to_owned()));
+            let emergent = EMERGENT.into_iter().map(|(name, summary)| (name, format!("emergent: {summary}")));
+            scheduled.chain(emergent).map(|(name, summary)| (name.to_owned(), summary)).collect()
         }
     };
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

@@ -20,6 +20,7 @@ pub use overrides::{BadOverride, Override};
 pub use places::{Place, Problem, Problems};
 pub use section::Section;
 
+use overrides::Fresh;
 use places::Places;
 
 /// A parsed file: what it says, and what is wrong with it so far.
@@ -46,9 +47,9 @@ impl<'t> Document<'t> {
             }
         };
         for (number, one) in overrides.iter().enumerate() {
-            let span = problems.places().override_span(number);
-            if let Err(what) = one.apply(&mut table, span.clone()) {
-                problems.note_span(&span, what);
+            let start = problems.places().stretch(number);
+            if let Err(what) = one.apply(&mut table, &mut Fresh::from(start)) {
+                problems.note_span(&(start..start), what);
             }
         }
         if !problems.is_empty() {

@@ -21,14 +21,16 @@ impl Override {
         &self.key
     }
 
-    /// Puts the value into `root`, under `span`, with the tables above it where they are not there yet.
-    pub(super) fn apply<'t>(&'t self, root: &mut DeTable<'t>, span: Range<usize>) -> Result<(), String> {
-        let name = |name: &'t str| Spanned::new(span.clone(), Cow::Borrowed(name));
+    /// Puts the value into `root`, with the tables above it where they are not there yet. Each key that it writes
+    /// gets a place of its own from `fresh`, so that a place leads back to one key.
+    pub(super) fn apply<'t>(&'t self, root: &mut DeTable<'t>, fresh: &mut Fresh) -> Result<(), String> {
         let mut table = root;
         let mut rest = self.key.as_str();
         while let Some((parent, below)) = rest.split_once('.') {
-            let entry =
-                table.entry(name(parent)).or_insert_with(|| Spanned::new(span.clone(), DeValue::Table(DeTable::new())));
+            let span = fresh.span();
+            let entry = table
+                .entry(Spanned::new(span.clone(), Cow::Borrowed(parent)))
+                .or_insert_with(|| Spanned::new(span, DeValue::Table(DeTable::new())));
             let DeValue::Table(inner) = entry.get_mut() else {
                 return Err(format!("`{parent}` is not a table in this file: it has no key `{below}` to set"));
             };
@@ -39,21 +41,57 @@ impl Override {
             .map_or_else(|_| DeValue::String(Cow::Borrowed(self.value.as_str())), Spanned::into_inner);
         // Removed first: an insertion alone would keep the key of the file, and with it the place of the file.
         table.remove(rest);
-        table.insert(name(rest), Spanned::new(span.clone(), placed(value, &span)));
+        let span = fresh.span();
+        table.insert(Spanned::new(span.clone(), Cow::Borrowed(rest)), placed(value, span, fresh));
         Ok(())
     }
 }
 
-/// `value` with everything in it at `span`.
-fn placed<'t>(value: DeValue<'t>, span: &Range<usize>) -> DeValue<'t> {
-    let at = |value: Spanned<DeValue<'t>>| Spanned::new(span.clone(), placed(value.into_inner(), span));
-    match value {
-        DeValue::Array(items) => DeValue::Array(items.into_iter().map(at).collect()),
+/// Places of what one flag writes: beyond the text of the file, and all different.
+pub(super) struct Fresh {
+    next: usize,
+}
+
+impl Fresh {
+    pub(super) fn from(start: usize) -> Fresh {
+        Fresh { next: start }
+    }
+
+    fn span(&mut self) -> Range<usize> {
+        let at = self.next;
+        self.next += 1;
+        at..at
+    }
+}
+
+/// `value` at `span`, and every key within it at a place of its own.
+fn placed<'t>(value: DeValue<'t>, span: Range<usize>, fresh: &mut Fresh) -> Spanned<DeValue<'t>> {
+    let value = match value {
+        DeValue::Array(items) => DeValue::Array(
+            items
+                .into_iter()
+                .map(|item| match item.into_inner() {
+                    table @ DeValue::Table(_) => {
+                        let span = fresh.span();
+                        placed(table, span, fresh)
+                    }
+                    other => placed(other, span.clone(), fresh),
+                })
+                .collect(),
+        ),
         DeValue::Table(entries) => DeValue::Table(
-            entries.into_iter().map(|(key, value)| (Spanned::new(span.clone(), key.into_inner()), at(value))).collect(),
+            entries
+                .into_iter()
+                .map(|(key, value)| {
+                    let span = fresh.span();
+                    let key = Spanned::new(span.clone(), key.into_inner());
+                    (key, placed(value.into_inner(), span, fresh))
+                })
+                .collect(),
         ),
         plain => plain,
-    }
+    };
+    Spanned::new(span, value)
 }
 
 impl fmt::Display for Override {

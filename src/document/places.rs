@@ -33,13 +33,13 @@ pub struct Problem {
 /// Everything that is wrong with a file.
 #[derive(Clone, Debug)]
 pub struct Problems {
-    places: Places,
+    places: Box<Places>,
     list: Vec<Problem>,
 }
 
 impl Problems {
     pub(super) fn new(places: Places) -> Problems {
-        Problems { places, list: Vec::new() }
+        Problems { places: Box::new(places), list: Vec::new() }
     }
 
     /// Whether nothing is wrong.
@@ -128,8 +128,8 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// The places of everything in a document. Spans up to the text's length lie in the file; each override has one
-/// span beyond it, so that whatever the deserialiser says about it leads back to its flag.
+/// The places of everything in a document. Spans up to the text's length lie in the file; each override has a
+/// stretch of places beyond it, so that whatever the deserialiser says about it leads back to its flag.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     file: String,
@@ -138,6 +138,9 @@ pub(super) struct Places {
     flags: Vec<String>,
     entries: Vec<Indexed>,
 }
+
+/// More places than the keys of any command line: each key takes at least two bytes of it.
+const STRETCH: usize = 1 << 24;
 
 #[derive(Clone, Debug)]
 struct Indexed {
@@ -157,14 +160,17 @@ impl Places {
         }
     }
 
-    pub(super) fn override_span(&self, number: usize) -> Range<usize> {
-        let at = self.text_len + 1 + number;
-        at..at
+    /// Where the stretch of the override `number` starts.
+    pub(super) fn stretch(&self, number: usize) -> usize {
+        self.text_len + 1 + number * STRETCH
     }
 
     fn of_span(&self, span: &Range<usize>) -> Place {
         match span.start.checked_sub(self.text_len + 1) {
-            Some(number) => Place::Set(self.flags[number].clone()),
+            Some(beyond) => match self.flags.get(beyond / STRETCH) {
+                Some(flag) => Place::Set(flag.clone()),
+                None => Place::File,
+            },
             None => Place::Line(1 + self.newlines.partition_point(|&at| at < span.start)),
         }
     }

@@ -123,17 +123,11 @@ impl Fault {
     }
 }
 
-/// Every fault by name, with one line each: the scheduled ones, then those that emerge from settings.
-pub const CATALOGUE: [(&str, &str); 11] = [
-    ("disconnect", "the gateway cuts a client's open streams: clean end, reset, truncated event, half-open"),
-    ("stall", "a link holds all messages for a while and then delivers them"),
-    ("session-recycle", "a session is torn down and its key used again, by the same client or by another"),
-    ("buffer-truncate", "a session's event buffers lose all but their newest events"),
-    ("counter-wrap", "a session's id counters start again"),
-    ("server-shutdown", "a server process stops and starts again, keeping or losing sessions, store and counters"),
-    ("idle-timeout", "emergent: the gateway cuts a stream that carries no byte for its idle timeout"),
-    ("max-life", "emergent: the gateway cuts a stream that has reached its maximum life"),
-    ("session-idle", "emergent: the server tears down a session without requests and streams"),
-    ("churn", "emergent: newer events push older ones out of a full buffer"),
-    ("expired", "emergent: buffered events grow older than the buffer keeps them"),
+/// The faults that emerge from settings, by name, with one line each.
+pub const EMERGENT: [(&str, &str); 5] = [
+    ("idle-timeout", "the gateway cuts a stream that carries no byte for its idle timeout"),
+    ("max-life", "the gateway cuts a stream that has reached its maximum life"),
+    ("session-idle", "the server tears down a session without requests and streams"),
+    ("churn", "newer events push older ones out of a full buffer"),
+    ("expired", "buffered events grow older than the buffer keeps them"),
 ];

@@ -129,7 +129,7 @@ fn topology(settings: &Settings, problems: &mut Problems) {
     }
     if sites == 0 {
         problems.note("topology.sites", "clients need a site to run on: expected 1 or more");
-    } else if sites > clients {
+    } else if sites > clients.max(1) {
         problems.note(
             "topology.sites",
             format!("{sites} is above `topology.clients` = {clients}: a site without clients does nothing"),
