@@ -58,7 +58,7 @@ impl Fixture {
             Experiment {
                 scenario: ScenarioText::new("incident", SCENARIO),
                 arguments: vec!["run".to_owned(), "incident".to_owned()],
-                seeds: SeedRange::new(0, self.seeds).expect("a fixture has seeds"),
+                seeds: SeedRange::new(0, self.seeds.max(1)).expect("a fixture has seeds"),
                 points: 1,
                 arms: self.arms.clone(),
             },
