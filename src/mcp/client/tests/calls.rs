@@ -57,7 +57,6 @@ fn what_each_status_does_to_a_call() {
 #[test]
 fn parts_and_response_on_the_get_stream_after_202() {
     let mut call = None;
-    let mut listening = 0;
     // The GET stream breaks every 20 s; the leg that begins after the call has been posted carries its outcome.
     let told = Setup::arm(Arm::Trusting).run(move |seen| match (seen.method.as_str(), seen.rpc()) {
         ("POST", "tools/call") => {
@@ -65,7 +64,6 @@ fn parts_and_response_on_the_get_stream_after_202() {
             None
         }
         ("GET", _) => {
-            listening += 1;
             let mut pieces = Vec::new();
             if let Some(call) = call.take() {
                 pieces.push(Piece::Text(call.part("1", 0) + &call.response("2")));
