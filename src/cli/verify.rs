@@ -1,6 +1,6 @@
 //! `verify`: each run twice, in separate processes, event log against event log.
 
-use std::io::{BufRead, BufReader, Lines};
+use std::io::{self, BufRead, BufReader, Lines};
 use std::ops::ControlFlow;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -13,6 +13,7 @@ use crate::experiment::pool;
 use crate::mcp::client::settings::Arm;
 
 /// What came of running one seed of one arm twice.
+#[derive(Debug, PartialEq, Eq)]
 enum Comparison {
     /// All lines are equal.
     Same { lines: u64 },
@@ -79,18 +80,28 @@ pub fn verify(arguments: &VerifyArguments) -> Outcome {
 fn compare(scenario: &ScenarioArguments, seed: u64, arm: Arm) -> anyhow::Result<Comparison> {
     let mut first = Replayed::start(scenario, seed, arm)?;
     let mut second = Replayed::start(scenario, seed, arm)?;
-    let mut line = 0;
+    let compared = first_difference(&mut first.lines, &mut second.lines)
+        .context("the event log of a second process cannot be read")?;
+    if let Comparison::Same { .. } = compared {
+        first.end()?;
+        second.end()?;
+    }
+    Ok(compared)
+}
+
+/// Reads two event logs side by side, as far as the first line that is not the same in both.
+fn first_difference(
+    mut first: impl Iterator<Item = io::Result<String>>,
+    mut second: impl Iterator<Item = io::Result<String>>,
+) -> io::Result<Comparison> {
+    let mut lines = 0;
     loop {
-        line += 1;
-        match (first.next_line()?, second.next_line()?) {
-            (None, None) => break,
-            (a, b) if a == b => {}
-            (first, second) => return Ok(Comparison::Differs { line, first, second }),
+        match (first.next().transpose()?, second.next().transpose()?) {
+            (None, None) => return Ok(Comparison::Same { lines }),
+            (a, b) if a == b => lines += 1,
+            (first, second) => return Ok(Comparison::Differs { line: lines + 1, first, second }),
         }
     }
-    first.end()?;
-    second.end()?;
-    Ok(Comparison::Same { lines: line - 1 })
 }
 
 /// A process of this program that replays one run and writes its event log to a pipe.
@@ -118,10 +129,6 @@ impl Replayed {
         Ok(Replayed { child, lines: BufReader::new(stdout).lines() })
     }
 
-    fn next_line(&mut self) -> anyhow::Result<Option<String>> {
-        self.lines.next().transpose().context("the event log of a second process cannot be read")
-    }
-
     fn end(&mut self) -> anyhow::Result<()> {
         let status = self.child.wait()?;
         // The replayed run's own verdict is no matter here, only whether it came to its end.
@@ -137,5 +144,41 @@ impl Drop for Replayed {
         // Already ended in the ordinary course; after a difference it is of no more use.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn difference(first: &str, second: &str) -> Comparison {
+        first_difference(first.as_bytes().lines(), second.as_bytes().lines()).unwrap()
+    }
+
+    fn differs(line: u64, first: Option<&str>, second: Option<&str>) -> Comparison {
+        Comparison::Differs { line, first: first.map(str::to_owned), second: second.map(str::to_owned) }
+    }
+
+    #[test]
+    fn equal_logs_are_the_same() {
+        assert_eq!(difference("header\na\nb\n", "header\na\nb\n"), Comparison::Same { lines: 3 });
+    }
+
+    #[test]
+    fn the_first_line_that_differs_is_named_and_not_a_later_one() {
+        assert_eq!(difference("header\na\nb\nc\n", "header\na\nB\nC\n"), differs(3, Some("b"), Some("B")));
+    }
+
+    #[test]
+    fn a_log_that_ends_sooner_differs_at_its_end() {
+        assert_eq!(difference("header\na\n", "header\n"), differs(2, Some("a"), None));
+        assert_eq!(difference("", "header\n"), differs(1, None, Some("header")));
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_read_is_no_difference() {
+        let broken = std::iter::once(Err(io::Error::other("the pipe broke")));
+        let error = first_difference("a\n".as_bytes().lines(), broken).unwrap_err();
+        assert_eq!(error.to_string(), "the pipe broke");
     }
 }
