@@ -65,14 +65,14 @@ fn run_by(arguments: &RunArguments, carry_out: fn(&Scenario, Run, &AtomicBool) -
     let finished = writer.finish(started.elapsed(), plan.jobs).map_err(from_results)?;
     report::render(finished.path()).or_exit(Exit::Internal)?;
     let table = report::table_of(finished.path()).or_exit(Exit::Internal)?;
-    let folder = finished.commit().map_err(from_results)?;
+    finished.commit().map_err(from_results)?;
 
     println!("{table}");
     println!(
         "{} runs in {:.1} s; results, figures and page: {}",
         swept.finished,
         started.elapsed().as_secs_f64(),
-        folder.join("report.html").display()
+        destination.join(report::PAGE).display()
     );
     if !swept.failed.is_empty() {
         let missing = swept.failed.len();

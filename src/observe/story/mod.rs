@@ -14,7 +14,7 @@ use std::io::{self, Write};
 
 use super::event::{Cause, ClientNo, Event, FrameKind, LogNo, RequestNo};
 use super::oracle::Oracle;
-use super::verdict::{Outcome, Verdicts};
+use super::verdict::{DesyncVerdict, Outcome, Verdicts};
 use crate::world::time::SimTime;
 use scene::{Run, Scene};
 use words::{Clock, counted};
@@ -85,13 +85,16 @@ impl<W: Write> Story<W> {
         }
         let verdicts = self.oracle.finish(horizon);
         for call in &verdicts.calls {
-            // The last resume in the call's time that went wrong, or the one before that had not been noticed by then.
-            let desync = verdicts.desyncs.iter().rev().find(|desync| {
-                desync.client == call.client
-                    && desync.exposed_at <= call.ended
+            // What the call ran into: the first resume in its time that went wrong, or else the last one before it that
+            // had not been noticed by then.
+            let mut of_client = verdicts.desyncs.iter().filter(|desync| desync.client == call.client);
+            let during = |desync: &&DesyncVerdict| (call.started..=call.ended).contains(&desync.exposed_at);
+            let before = |desync: &&DesyncVerdict| {
+                desync.exposed_at < call.started
                     && desync.detected.is_none_or(|detection| detection.at >= call.started)
-            });
-            let met = desync.filter(|desync| desync.exposed_at >= call.started || call.outcome != Outcome::Completed);
+                    && call.outcome != Outcome::Completed
+            };
+            let met = of_client.clone().find(during).or_else(|| of_client.rfind(before));
             if self.focus.has(call.client) && (met.is_some() || call.outcome != Outcome::Completed) {
                 writeln!(self.out, "\n{}", words::verdict(call, met))?;
             }
