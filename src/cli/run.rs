@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::args::RunArguments;
 use super::exit::{Exit, Failure, OrExit, Outcome};
 use super::report::results_exit;
-use super::{interrupt, select};
+use super::{interrupt, out, select};
 use crate::experiment::build::this_build;
 use crate::experiment::results::error::ResultError;
 use crate::experiment::results::manifest::{Experiment, Manifest, ScenarioText};
@@ -37,13 +37,14 @@ fn run_by(arguments: &RunArguments, carry_out: fn(&Scenario, Run, &AtomicBool) -
         jobs: select::jobs(arguments.jobs),
     };
     let destination = arguments.out.clone().unwrap_or_else(|| default_folder(&loaded));
+    // Before the first file: an interrupted command must find its handler, or it leaves the hidden folder behind.
+    let stop = interrupt::stop_flag();
     let mut writer = ResultWriter::create(&destination, manifest(arguments, &loaded, &plan)).map_err(from_results)?;
 
     let total = plan.seeds.len() * plan.arms.len() as u64;
     let mut watch = Watch::new(arguments, total);
     #[expect(clippy::disallowed_methods, reason = "wall time of the sweep, for timing.json")]
     let started = Instant::now();
-    let stop = interrupt::stop_flag();
     let carry_out = |run| carry_out(&loaded.scenario, run, stop);
     let swept =
         sweep(&plan, stop, &mut writer, carry_out, |run, result| watch.ended(run, result)).map_err(from_results)?;
@@ -67,13 +68,13 @@ fn run_by(arguments: &RunArguments, carry_out: fn(&Scenario, Run, &AtomicBool) -
     let table = report::table_of(finished.path()).or_exit(Exit::Internal)?;
     finished.commit().map_err(from_results)?;
 
-    println!("{table}");
-    println!(
+    out::line(table)?;
+    out::line(format_args!(
         "{} runs in {:.1} s; results, figures and page: {}",
         swept.finished,
         started.elapsed().as_secs_f64(),
         destination.join(report::PAGE).display()
-    );
+    ))?;
     if !swept.failed.is_empty() {
         let missing = swept.failed.len();
         return Err(Failure::say(

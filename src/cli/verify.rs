@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use super::args::{ScenarioArguments, VerifyArguments};
 use super::exit::{Exit, Failure, Outcome};
-use super::{interrupt, select};
+use super::{interrupt, out, select};
 use crate::experiment::pool;
 use crate::mcp::client::settings::Arm;
 
@@ -41,39 +41,49 @@ pub fn verify(arguments: &VerifyArguments) -> Outcome {
         |(seed, arm)| compare(&arguments.scenario, *seed, *arm),
         |(seed, arm), compared| {
             checked += 1;
-            match compared.map_err(anyhow::Error::new).and_then(|compared| compared) {
-                Ok(Comparison::Same { lines }) => total_lines += lines,
+            let told = match compared.map_err(anyhow::Error::new).and_then(|compared| compared) {
+                Ok(Comparison::Same { lines }) => {
+                    total_lines += lines;
+                    Ok(())
+                }
                 Ok(Comparison::Differs { line, first, second }) => {
                     differing += 1;
-                    println!("seed {seed}, arm {arm}: the event logs differ at line {line}");
-                    println!("  first process:  {}", first.as_deref().unwrap_or("(no more lines)"));
-                    println!("  second process: {}", second.as_deref().unwrap_or("(no more lines)"));
-                    println!("  again: {} --trace -", select::replay_command(&arguments.scenario, *seed, *arm));
+                    let none = "(no more lines)";
+                    out::line(format_args!(
+                        "seed {seed}, arm {arm}: the event logs differ at line {line}\n  first process:  {}\n  \
+                         second process: {}\n  again: {} --trace -",
+                        first.as_deref().unwrap_or(none),
+                        second.as_deref().unwrap_or(none),
+                        select::replay_command(&arguments.scenario, *seed, *arm)
+                    ))
                 }
-                Err(error) => {
-                    failure = Some(error.context(format!("seed {seed}, arm {arm}")));
-                    return ControlFlow::Break(());
+                Err(error) => Err(Failure::new(Exit::Internal, error.context(format!("seed {seed}, arm {arm}")))),
+            };
+            match told {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(failed) => {
+                    failure = Some(failed);
+                    ControlFlow::Break(())
                 }
             }
-            ControlFlow::Continue(())
         },
     );
-    if let Some(error) = failure {
-        return Err(Failure::new(Exit::Internal, error));
+    if let Some(failure) = failure {
+        return Err(failure);
     }
     if checked < runs.len() {
         return Ok(Exit::Interrupted);
     }
     if differing > 0 {
-        println!("{differing} of {} runs differ between two processes", runs.len());
+        out::line(format_args!("{differing} of {} runs differ between two processes", runs.len()))?;
         return Ok(Exit::Violated);
     }
-    println!(
+    out::line(format_args!(
         "{} runs ({} seeds, {} arms), each in two processes: all {total_lines} lines of the event logs are equal",
         runs.len(),
         arguments.seeds.len(),
         arms.len()
-    );
+    ))?;
     Ok(Exit::Well)
 }
 
