@@ -36,10 +36,8 @@ fn forbid(folder: &str, words: &[&str], except: impl Fn(&str) -> bool, why: &str
         .iter()
         .filter(|(path, _)| !except(path))
         .flat_map(|(path, code)| {
-            let lines = code.lines().enumerate();
-            lines
-                .flat_map(|(_, line)| words.iter().filter(|word| line.contains(**word)).map(move |_| line))
-                .map(move |line| format!("{path}: {}", line.trim()))
+            let lines = code.lines().filter(|line| words.iter().any(|word| line.contains(*word)));
+            lines.map(move |line| format!("{path}: {}", line.trim()))
         })
         .collect();
     assert!(found.is_empty(), "{why}:\n{}", found.join("\n"));
