@@ -15,6 +15,9 @@ pub mod state;
 pub mod stream;
 pub mod workload;
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 

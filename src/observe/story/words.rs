@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use crate::observe::event::{CallReport, Cause, ClientNo, CursorFound, ExecutionEnd, LegEnd, Origin, Purpose};
 use crate::observe::verdict::{CallVerdict, DesyncVerdict, Outcome};
-use crate::world::fault::{DisconnectMode, Fault};
+use crate::world::fault::{DisconnectMode, Fault, RecycleTo};
 use crate::world::time::SimTime;
 
 /// A time in the story: seconds with three decimals.
@@ -113,7 +113,7 @@ pub(super) fn fault(fault: &Fault) -> String {
         Fault::Disconnect { client, mode } => format!("client {client}, {}", cut_mode(*mode)),
         Fault::Stall { duration_s, .. } => format!("every message waits {duration_s} s"),
         Fault::SessionRecycle { client, to } => {
-            format!("client {client}, to {}", crate::observe::event::recycled_to(*to))
+            format!("client {client}, to {}", recycled_to(*to))
         }
         Fault::BufferTruncate { client, keep_events } => {
             format!("client {client}, {} left", counted(u64::from(*keep_events), "event"))
@@ -173,4 +173,12 @@ pub(super) fn verdict(call: &CallVerdict, desync: Option<&DesyncVerdict>) -> Str
         );
     }
     text
+}
+
+/// Who gets a recycled key.
+const fn recycled_to(to: RecycleTo) -> &'static str {
+    match to {
+        RecycleTo::Same => "the same client",
+        RecycleTo::Other => "the next client that opens a session",
+    }
 }
