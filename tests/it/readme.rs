@@ -1,5 +1,7 @@
 //! Every command of the README runs, and what it shows is what comes out.
 
+use desync_sim::experiment::scenario::Scenario;
+
 use super::program::desync_sim;
 
 const README: &str = include_str!("../../README.md");
@@ -69,5 +71,31 @@ fn every_file_that_it_links_to_exists() {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(target);
             assert!(path.exists(), "the README links to {target}");
         }
+    }
+}
+
+const GUIDE: &str = include_str!("../../docs/writing-a-scenario.md");
+
+/// The guide's example loads, and the guide names every key that there is.
+#[test]
+fn the_guide_to_scenarios_is_complete_and_its_example_loads() {
+    let example = GUIDE.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let scenario =
+        Scenario::parse("worker-restarts.toml", example, &[]).unwrap_or_else(|problems| panic!("{problems}"));
+
+    let settings = serde_json::to_value(&scenario.settings).unwrap();
+    let mut keys = Vec::new();
+    collect_keys(&settings, &mut keys);
+    assert!(keys.len() > 40, "the settings have lost their keys");
+    for key in keys {
+        assert!(GUIDE.contains(&format!("`{key}`")) || GUIDE.contains(&format!("[{key}]")), "the guide does not name `{key}`");
+    }
+}
+
+/// Names of all settings, those of absent values included: they are written as null.
+fn collect_keys(value: &serde_json::Value, keys: &mut Vec<String>) {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        keys.push(key.clone());
+        collect_keys(value, keys);
     }
 }
