@@ -105,3 +105,14 @@ fn a_schedule_that_cannot_be_read_is_named() {
         .ends_with(74)
         .complains(&["error: cannot read the schedule nowhere.toml: "]);
 }
+
+#[test]
+fn a_schedule_of_another_version_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("schedule.toml");
+    fs::write(&file, "format = 2\n").unwrap();
+    let file = file.to_str().unwrap();
+    replay(SMALL, "0", "trusting", &["--schedule", file])
+        .ends_with(65)
+        .complains(&[&format!("error: {file}:1: `format`: this build reads schedule files of format 1 only")]);
+}
