@@ -1,7 +1,7 @@
 //! The answer in one sentence, computed from the counts.
 
-use crate::experiment::results::fields::Outcome;
 use crate::mcp::client::settings::Arm;
+use crate::observe::verdict::Outcome;
 use crate::stats::Analysis;
 use crate::stats::arm::ArmSummary;
 use crate::stats::number::{duration, grouped, percent};

@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use hdrhistogram::Histogram;
 
-use crate::experiment::results::fields::Outcome;
+use crate::observe::verdict::Outcome;
 use crate::stats::Analysis;
 use crate::stats::arm::ArmSummary;
 use crate::stats::number::{duration, grouped, percent};

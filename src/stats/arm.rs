@@ -5,10 +5,10 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use super::micros;
-use crate::experiment::results::fields::Outcome;
-use crate::experiment::results::latency::{histogram, record};
 use crate::experiment::results::rows::{RestartRow, RunRow};
 use crate::mcp::client::settings::Arm;
+use crate::observe::measure::{empty, record};
+use crate::observe::verdict::Outcome;
 
 /// The ages, in seconds, at which pending calls are counted. DESIGN section 5.
 pub const PENDING_S: [u64; 3] = [20, 60, 300];
@@ -83,7 +83,7 @@ pub struct RestartCost {
 
 impl RestartCost {
     fn new() -> RestartCost {
-        RestartCost { requests: histogram(), bytes: histogram(), time: histogram(), duplicate_executions: histogram() }
+        RestartCost { requests: empty(), bytes: empty(), time: empty(), duplicate_executions: empty() }
     }
 
     pub(super) fn add(&mut self, row: &RestartRow, time_us: Option<u64>) {
@@ -116,11 +116,11 @@ impl ArmSummary {
             requests: 0,
             bytes: 0,
             pending: [0; PENDING_S.len()],
-            completion: histogram(),
-            failure: histogram(),
-            wrong: histogram(),
-            detection: histogram(),
-            detection_from_loss: histogram(),
+            completion: empty(),
+            failure: empty(),
+            wrong: empty(),
+            detection: empty(),
+            detection_from_loss: empty(),
             restart_cost: RestartCost::new(),
             runs_by_hung_share: vec![0; HUNG_BINS + 1],
         }

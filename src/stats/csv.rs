@@ -11,7 +11,7 @@ use super::Analysis;
 use super::arm::{ArmSummary, PENDING_S, ratio};
 use super::number::{seconds, significant};
 use super::spectrum::quantile;
-use crate::experiment::results::fields::Outcome;
+use crate::observe::verdict::Outcome;
 
 /// `summary.csv`: one row for each arm.
 pub fn summary(analysis: &Analysis) -> String {

@@ -17,13 +17,14 @@ mod tests;
 use std::collections::BTreeMap;
 
 use crate::experiment::results::error::ResultError;
-use crate::experiment::results::fields::{FieldError, Outcome};
-use crate::experiment::results::latency::record;
+use crate::experiment::results::fields::FieldError;
 use crate::experiment::results::manifest::Manifest;
 use crate::experiment::results::reader::ResultFolder;
 use crate::experiment::results::rows::{CallRow, DesyncRow, RestartRow, RunRow};
 use crate::experiment::results::tables::Row;
 use crate::mcp::client::settings::Arm;
+use crate::observe::measure::record;
+use crate::observe::verdict::Outcome;
 
 use arm::ArmSummary;
 use comparison::{Comparison, Comparisons};

@@ -6,7 +6,7 @@ use super::number::{duration, grouped, percent, significant};
 use super::spectrum::{Percentile, spectrum};
 use super::*;
 use crate::experiment::results::fixture::Fixture;
-use crate::experiment::results::latency::histogram;
+use crate::observe::measure::empty;
 
 fn analysed(fixture: &Fixture) -> Analysis {
     let parent = tempfile::tempdir().unwrap();
@@ -85,14 +85,14 @@ fn hung_calls_stay_pending_past_the_timeout() {
 
 #[test]
 fn a_spectrum_ends_at_the_rarity_its_values_support() {
-    let mut values = histogram();
+    let mut values = empty();
     [10, 20, 20, 40].into_iter().for_each(|v| record(&mut values, v));
     let at = |rarity, value| Percentile { rarity, value };
     assert_eq!(
         spectrum(&values),
         [at(1.0, 10), at(1.0, 10), at(4.0 / 3.0, 10), at(4.0 / 3.0, 20), at(4.0, 20), at(4.0, 40), at(4.0, 40)]
     );
-    assert!(spectrum(&histogram()).is_empty());
+    assert!(spectrum(&empty()).is_empty());
 }
 
 #[test]

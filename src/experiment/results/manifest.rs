@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::FORMAT;
+use crate::experiment::command_line::{command_line, replay_command};
 use crate::experiment::scenario::SeedRange;
 use crate::mcp::client::settings::Arm;
 
@@ -94,24 +95,15 @@ impl Manifest {
 impl Experiment {
     /// The command that produces this folder again.
     pub fn command(&self) -> String {
-        let mut command = String::from("desync-sim");
-        for argument in &self.arguments {
-            let _ = write!(command, " {}", quoted(argument));
-        }
         let named = |a: &String| a == "--seeds" || a.starts_with("--seeds=");
-        if !self.arguments.iter().any(named) {
-            let _ = write!(command, " --seeds {}", self.seeds);
-        }
-        command
+        let seeds = self.seeds.to_string();
+        let missing = if self.arguments.iter().any(named) { [].as_slice() } else { &["--seeds", &seeds] };
+        command_line(self.arguments.iter().map(String::as_str).chain(missing.iter().copied()))
     }
 
     /// The command that shows one run of this folder again.
     pub fn replay_command(&self, seed: u64, arm: Arm) -> String {
-        let mut command = format!("desync-sim replay {} --seed {seed} --arm {arm}", quoted(self.named_scenario()));
-        for pair in self.overrides() {
-            let _ = write!(command, " --set {}", quoted(pair));
-        }
-        command
+        replay_command(self.named_scenario(), self.overrides(), seed, arm)
     }
 
     /// The `key=value` pairs given with `--set`, in their order.
@@ -171,14 +163,4 @@ fn hexadecimal(bytes: impl AsRef<[u8]>) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-/// A word as a POSIX shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }

@@ -8,7 +8,7 @@ use super::super::axis::{Axis, Scale, frame_x, round_up};
 use super::super::canvas::{Area, Canvas, Text};
 use super::super::figure::{MARGIN, Sheet, WIDTH};
 use super::super::style::{self, INK, PAPER};
-use crate::experiment::results::fields::Outcome;
+use crate::observe::verdict::Outcome;
 use crate::stats::Analysis;
 use crate::stats::arm::{ArmSummary, HUNG_BINS};
 use crate::stats::number::{grouped, percent};

@@ -9,8 +9,8 @@ use super::super::axis::{Axis, Scale, frame_x};
 use super::super::canvas::{Area, Canvas, Marker, Stroke, Text};
 use super::super::figure::Sheet;
 use super::super::style::{INK, MUTED, PAPER, RULE, SHADE, call_bar};
-use crate::experiment::results::fields::Outcome;
 use crate::experiment::results::rows::{CallRow, DesyncRow, FaultRow};
+use crate::observe::verdict::Outcome;
 use crate::world::time::SimTime;
 
 /// Lanes of a panel at most; clients that met trouble come first.
