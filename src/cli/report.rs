@@ -11,7 +11,7 @@ pub fn report(arguments: &ReportArguments) -> Outcome {
     crate::report::render(&arguments.dir).map_err(from_report)?;
     let table = crate::report::table_of(&arguments.dir).map_err(from_report)?;
     println!("{table}");
-    println!("{}", arguments.dir.join("report.html").display());
+    println!("{}", arguments.dir.join(crate::report::PAGE).display());
     Ok(Exit::Well)
 }
 

@@ -65,7 +65,7 @@ pub fn run(arguments: &RunArguments) -> Outcome {
         "{} runs in {:.1} s; results, figures and page: {}",
         swept.finished,
         started.elapsed().as_secs_f64(),
-        folder.join("report.html").display()
+        folder.join(report::PAGE).display()
     );
     judge(&watch, &loaded, swept.failed.len())
 }

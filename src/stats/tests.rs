@@ -6,6 +6,7 @@ use super::number::{duration, grouped, percent, significant};
 use super::spectrum::{Percentile, spectrum};
 use super::*;
 use crate::experiment::results::fixture::Fixture;
+use crate::experiment::results::writer::ResultWriter;
 use crate::observe::measure::empty;
 
 fn analysed(fixture: &Fixture) -> Analysis {
@@ -25,6 +26,91 @@ fn the_tables_say_what_the_runs_did() {
     let analysis = analysed(&Fixture::default());
     insta::assert_snapshot!("summary", csv::summary(&analysis));
     insta::assert_snapshot!("comparison", csv::comparison(&analysis));
+}
+
+/// Five calls, three desyncs and six judged resumes, every expected number computed by hand.
+#[test]
+fn the_summary_of_a_run_made_by_hand() {
+    let fixture = Fixture { arms: vec![Arm::Validating], seeds: 1, clients: 0, ..Fixture::default() };
+    let like = Fixture::default().run(0, Arm::Validating);
+    let call = |outcome: Outcome, ended_s: &str| CallRow {
+        outcome: outcome.name().to_owned(),
+        started_s: "100.000000".to_owned(),
+        ended_s: ended_s.to_owned(),
+        ..like.calls[0].clone()
+    };
+    let desync = |lost_at_s: &str, detected_at_s: &str| DesyncRow {
+        lost_at_s: lost_at_s.to_owned(),
+        exposed_at_s: "105.000000".to_owned(),
+        detected_at_s: detected_at_s.to_owned(),
+        ..like.desyncs[0].clone()
+    };
+    let mut made = fixture.run(0, Arm::Validating);
+    made.calls = vec![
+        call(Outcome::Completed, "110.000000"),
+        call(Outcome::Completed, "120.000000"),
+        call(Outcome::Recovered, "140.000000"),
+        call(Outcome::Hung, "160.000000"),
+        call(Outcome::Wrong, "105.000000"),
+    ];
+    made.desyncs = vec![desync("103.500000", "107.000000"), desync("104.000000", ""), desync("", "107.000000")];
+    made.run = RunRow {
+        calls: 5,
+        completed: 2,
+        recovered: 1,
+        hung: 1,
+        wrong: 1,
+        resumes: 9,
+        desyncs: 3,
+        true_alarms: 3,
+        false_alarms: 1,
+        missed: 2,
+        bytes: 1_000,
+        vacuous: false,
+        ..made.run
+    };
+    let parent = tempfile::tempdir().unwrap();
+    let mut writer = ResultWriter::create(&parent.path().join("made"), fixture.manifest()).unwrap();
+    writer.push(&made).unwrap();
+    let dir = writer.finish(Duration::ZERO, 1).unwrap().commit().unwrap();
+    let summary = csv::summary(&analyse(&ResultFolder::open(&dir).unwrap()).unwrap());
+
+    let [names, values] = [0, 1].map(|line| summary.lines().nth(line).unwrap().split(',').collect::<Vec<_>>());
+    let field = |name: &str| values[names.iter().position(|n| *n == name).expect(name)];
+    let exact = [
+        ("completed_share", "0.4"),
+        ("recovered_share", "0.2"),
+        ("failed_share", "0"),
+        ("hung_share", "0.2"),
+        ("wrong_share", "0.2"),
+        // The recovered and the hung one: what ended at 20 s was not pending any more.
+        ("pending_after_20s", "2"),
+        // The hung one: nothing but the application's patience ended at 60 s.
+        ("pending_after_60s", "1"),
+        ("pending_after_300s", "0"),
+        ("desyncs", "3"),
+        ("harmless", "1"),
+        ("undetected", "1"),
+        ("precision", "0.75"),
+        ("recall", "0.6"),
+        ("bytes_per_call", "200"),
+    ];
+    for (name, value) in exact {
+        assert_eq!(field(name), value, "{name}");
+    }
+    let times = [
+        ("completion_p50_s", 20.0),
+        ("completion_p90_s", 40.0),
+        ("completion_max_s", 40.0),
+        // The harmless desync is not detected, whatever its client decided later.
+        ("detection_p50_s", 2.0),
+        ("detection_max_s", 2.0),
+        ("detection_from_loss_max_s", 3.5),
+    ];
+    for (name, time) in times {
+        let above = field(name).parse::<f64>().unwrap() / time - 1.0;
+        assert!((0.0..=0.001).contains(&above), "{name} is {}", field(name));
+    }
 }
 
 #[test]
@@ -169,6 +255,6 @@ fn numbers_for_people_do_not_round_something_to_nothing() {
     );
     assert_eq!(
         [0, 999, 1_500, 20_400, 300_000, 1_500_000, 60_000_000, 600_000_000].map(duration),
-        ["0 µs", "999 µs", "1.50 ms", "20.4 ms", "300 ms", "1.50 s", "60.0 s", "600 s"]
+        ["0 s", "999 µs", "1.50 ms", "20.4 ms", "300 ms", "1.50 s", "60.0 s", "600 s"]
     );
 }

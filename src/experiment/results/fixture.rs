@@ -11,7 +11,7 @@ use crate::experiment::scenario::SeedRange;
 use crate::mcp::client::settings::Arm;
 use crate::observe::event::DetectedBy;
 use crate::observe::measure::{Measures, record};
-use crate::observe::verdict::{Outcome, Signature};
+use crate::observe::verdict::{FaultOrigin, Outcome, Signature};
 use crate::world::time::SimTime;
 
 /// What the made-up results look like.
@@ -183,7 +183,7 @@ impl Made {
                 arm: arm.name().to_owned(),
                 client: Some(client),
                 fault: "idle-timeout".to_owned(),
-                origin: "emergent".to_owned(),
+                origin: FaultOrigin::Emergent.name().to_owned(),
                 from_s: seconds(start + lasts + 20_000_000),
                 to_s: seconds(start + lasts + 20_000_000),
                 took_effect: true,
@@ -199,7 +199,7 @@ impl Made {
                 arm: arm.name().to_owned(),
                 client: Some(client),
                 fault: "session-recycle".to_owned(),
-                origin: "scheduled".to_owned(),
+                origin: FaultOrigin::Scheduled.name().to_owned(),
                 from_s: seconds(lost),
                 to_s: seconds(lost),
                 took_effect: true,
@@ -280,7 +280,7 @@ impl Made {
                 arm: self.result.arm.name().to_owned(),
                 client: None,
                 fault: "stall".to_owned(),
-                origin: "scheduled".to_owned(),
+                origin: FaultOrigin::Scheduled.name().to_owned(),
                 from_s: seconds(200_000_000),
                 to_s: seconds(225_000_000),
                 took_effect: true,

@@ -48,7 +48,8 @@ pub struct Build {
 pub struct Experiment {
     /// The scenario.
     pub scenario: ScenarioText,
-    /// The command line behind the binary's name, without `--jobs` and `--out`, which change no result.
+    /// The command line behind the binary's name, without `--jobs` and `--out`, which change no result. Flags and their
+    /// values are separate words.
     pub arguments: Vec<String>,
     /// The seeds, `A..B` without B.
     pub seeds: SeedRange,
@@ -74,7 +75,7 @@ impl ScenarioText {
     /// A scenario's name and text, with the text's digest.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> ScenarioText {
         let text = text.into();
-        ScenarioText { name: name.into(), sha256: hexadecimal(Sha256::digest(&text)), text }
+        ScenarioText { name: name.into(), sha256: sha256(&text), text }
     }
 }
 
@@ -95,10 +96,25 @@ impl Manifest {
 impl Experiment {
     /// The command that produces this folder again.
     pub fn command(&self) -> String {
-        let named = |a: &String| a == "--seeds" || a.starts_with("--seeds=");
-        let seeds = self.seeds.to_string();
-        let missing = if self.arguments.iter().any(named) { [].as_slice() } else { &["--seeds", &seeds] };
-        command_line(self.arguments.iter().map(String::as_str).chain(missing.iter().copied()))
+        self.command_over(&self.seeds.to_string())
+    }
+
+    /// The command that produces the part of this folder that belongs to one seed.
+    pub fn command_of_seed(&self, seed: u64) -> String {
+        self.command_over(&format!("{seed}..{}", seed + 1))
+    }
+
+    fn command_over(&self, seeds: &str) -> String {
+        let mut words = Vec::new();
+        let mut arguments = self.arguments.iter();
+        while let Some(word) = arguments.next() {
+            match word.as_str() {
+                "--seeds" => drop(arguments.next()),
+                word => words.push(word),
+            }
+        }
+        words.extend(["--seeds", seeds]);
+        command_line(words)
     }
 
     /// The command that shows one run of this folder again.
@@ -108,13 +124,8 @@ impl Experiment {
 
     /// The `key=value` pairs given with `--set`, in their order.
     pub fn overrides(&self) -> impl Iterator<Item = &str> {
-        self.arguments.iter().enumerate().filter_map(|(i, argument)| {
-            if argument == "--set" {
-                self.arguments.get(i + 1).map(String::as_str)
-            } else {
-                argument.strip_prefix("--set=")
-            }
-        })
+        let pairs = self.arguments.iter().zip(self.arguments.iter().skip(1));
+        pairs.filter(|(flag, _)| *flag == "--set").map(|(_, change)| change.as_str())
     }
 
     /// The scenario as the command line named it: a name or a path.
@@ -156,6 +167,11 @@ impl RunsDigest {
     pub(super) fn finish(self) -> String {
         hexadecimal(self.0.finalize())
     }
+}
+
+/// The SHA-256 of `bytes` in hexadecimal.
+pub(in crate::experiment) fn sha256(bytes: impl AsRef<[u8]>) -> String {
+    hexadecimal(Sha256::digest(bytes))
 }
 
 fn hexadecimal(bytes: impl AsRef<[u8]>) -> String {

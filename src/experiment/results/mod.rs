@@ -10,13 +10,13 @@
 //! | `summary.csv`, `comparison.csv`, `plots/`, `report.html` | derived from the above | [`crate::report`] |
 
 pub mod error;
-pub mod fields;
-pub mod folder;
+pub(crate) mod fields;
+pub(crate) mod folder;
 pub mod manifest;
-pub mod reader;
+pub(crate) mod reader;
 pub mod rows;
 pub mod run;
-pub mod tables;
+pub(crate) mod tables;
 pub mod writer;
 
 #[cfg(test)]

@@ -288,16 +288,25 @@ fn a_manifest_knows_its_commands_and_settings() {
     let mut experiment = Fixture::default().manifest().experiment;
     assert_eq!(experiment.command(), "desync-sim run incident --seeds 0..6");
     assert_eq!(experiment.setting("client.call_timeout_s"), Some(toml::Value::Integer(60)));
-    let words =
-        ["run", "my sims/incident.toml", "--set", "client.call_timeout_s=5", "--seeds", "0..6", "--set=server.x='a b'"];
+    let words = [
+        "run",
+        "my sims/incident.toml",
+        "--set",
+        "client.call_timeout_s=5",
+        "--seeds",
+        "0..6",
+        "--set",
+        "server.x='a b'",
+    ];
     experiment.arguments = words.map(str::to_owned).to_vec();
     assert_eq!(
         experiment.command(),
-        r"desync-sim run 'my sims/incident.toml' --set client.call_timeout_s=5 --seeds 0..6 '--set=server.x='\''a b'\'''"
+        r"desync-sim run 'my sims/incident.toml' --set client.call_timeout_s=5 --set 'server.x='\''a b'\''' --seeds 0..6"
     );
+    assert!(experiment.command_of_seed(4).ends_with(" --seeds 4..5"));
     assert_eq!(
         experiment.replay_command(4, Arm::Trusting),
-        r"desync-sim replay 'my sims/incident.toml' --seed 4 --arm trusting --set client.call_timeout_s=5 --set 'server.x='\''a b'\'''"
+        r"desync-sim replay 'my sims/incident.toml' --set client.call_timeout_s=5 --set 'server.x='\''a b'\''' --seed 4 --arm trusting"
     );
     assert_eq!(experiment.setting("client.call_timeout_s"), Some(toml::Value::Integer(5)));
     assert_eq!(experiment.setting("client.nothing"), None);
