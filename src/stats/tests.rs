@@ -153,7 +153,7 @@ fn hung_calls_stay_pending_past_the_timeout() {
     arm.add_call(Outcome::Hung, s(60));
     let shares: Vec<_> = curve(&arm, [0, 1_100_000, 2_100_000, 3_100_000, 600_000_000])
         .into_iter()
-        .map(|at| (at.ok, at.failed, at.wrong, at.pending()))
+        .map(|at| (at.ok, at.failed, at.wrong, at.pending))
         .collect();
     assert_eq!(
         shares,
@@ -167,6 +167,16 @@ fn hung_calls_stay_pending_past_the_timeout() {
     );
     assert_eq!(arm.pending, [1, 1, 0]);
     assert!(curve(&arm_of(Arm::Trusting, 0), [0]).is_empty());
+}
+
+/// In floating point 1 − 1/3 − 2/3 is more than nothing: a figure said "pending <0.01 %" of an arm without a hung call.
+#[test]
+fn nothing_is_pending_where_every_call_has_ended() {
+    let mut arm = arm_of(Arm::Trusting, 3);
+    arm.add_call(Outcome::Failed, Duration::from_secs(1));
+    arm.add_call(Outcome::Wrong, Duration::from_secs(1));
+    arm.add_call(Outcome::Wrong, Duration::from_secs(1));
+    assert_eq!(curve(&arm, [u64::MAX])[0].pending, 0.0);
 }
 
 #[test]

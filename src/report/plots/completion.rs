@@ -92,13 +92,13 @@ fn panels(arms: &[&ArmSummary]) -> Vec<Panel> {
         top: 1.0,
         curves: vec![Curve { label: None, width: 3, share: |at| at.ok }],
     }];
-    let pending = most(Ended::pending);
+    let pending = most(|at| at.pending);
     if pending > 0.0 && pending < SMALL {
         panels.push(Panel {
             title: "pending (%)",
             height: SECOND,
             top: room(pending, 2.0),
-            curves: vec![Curve { label: Some(PENDING), width: 3, share: Ended::pending }],
+            curves: vec![Curve { label: Some(PENDING), width: 3, share: |at| at.pending }],
         });
     }
     let unhappy = most(|at| at.failed.max(at.wrong));
@@ -180,7 +180,7 @@ fn arm_labels(canvas: &mut Canvas, area: Area, arms: &[&ArmSummary]) {
         let left = area.right + 56;
         style::arm(arm.arm).sample(canvas, area.right + 12, y);
         canvas.text((left, y), arm.arm.name(), Text::new(13, INK).bold());
-        let shares = [("success", end.ok), ("pending", end.pending())];
+        let shares = [("success", end.ok), ("pending", end.pending)];
         for (i, (name, share)) in shares.into_iter().enumerate() {
             let text = format!("{name} {}", percent(share));
             canvas.text((left, y + 17 + 16 * i as i32), &text, Text::new(12, INK));
