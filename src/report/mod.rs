@@ -173,8 +173,8 @@ fn example(folder: &ResultFolder, analysis: &Analysis, key: RunKey) -> Result<Fi
         name: "timeline",
         caption: format!("Seed {} in full, one panel for each arm.", key.seed),
         reading: "One lane is one client, one bar one call, from its start to its end. A mark above the bars is a resume \
-                  that was out of step, a mark below them the client's decision that its session is lost. Under a client \
-                  that trusts every answer the calls behind such a resume hang; under one that checks they are sent again.",
+                  that was out of step, a mark below them the client's decision that its session is lost. The scheduled \
+                  faults are the same in every panel: compare what became of the calls that a mark meets.",
         svg: timeline(&calls, &faults, &desyncs, &title, &command),
         command,
     })
