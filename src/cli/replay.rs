@@ -9,6 +9,7 @@ use anyhow::Context;
 use super::args::ReplayArguments;
 use super::exit::{Exit, Failure, OrExit, Outcome};
 use super::{interrupt, select};
+use crate::experiment::command_line::quoted;
 use crate::experiment::results::folder::write_from;
 use crate::experiment::run::{PreparedRun, Run};
 use crate::experiment::scenario::LoadedScenario;
@@ -94,7 +95,12 @@ fn draw(
     record: RunRecord,
     path: &Path,
 ) -> anyhow::Result<()> {
-    let command = select::replay_command(&arguments.scenario, arguments.seed, arguments.arm);
+    let mut command = select::replay_command(&arguments.scenario, arguments.seed, arguments.arm);
+    for (flag, file) in [("--schedule", arguments.schedule.as_deref()), ("--timeline", Some(path))] {
+        if let Some(file) = file {
+            command.push_str(&format!(" {flag} {}", quoted(&file.to_string_lossy())));
+        }
+    }
     let title = format!("{}, seed {}, arm {}", loaded.scenario.name, arguments.seed, arguments.arm);
     report::write_timeline(path, &prepared.result(record), &title, &command)?;
     eprintln!("timeline: {}", path.display());

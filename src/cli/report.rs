@@ -12,7 +12,7 @@ pub fn report(arguments: &ReportArguments) -> Outcome {
     crate::report::render(&arguments.dir).map_err(from_report)?;
     let table = crate::report::table_of(&arguments.dir).map_err(from_report)?;
     out::line(table)?;
-    out::line(arguments.dir.join("report.html").display())?;
+    out::line(arguments.dir.join(crate::report::PAGE).display())?;
     Ok(Exit::Well)
 }
 

@@ -1,8 +1,6 @@
 //! What is known of this build: the manifest of every result names it.
 
-use sha2::{Digest, Sha256};
-
-use super::results::manifest::Build;
+use super::results::manifest::{Build, sha256};
 
 /// This build.
 pub fn this_build() -> Build {
@@ -10,9 +8,6 @@ pub fn this_build() -> Build {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         git_commit: env!("DESYNC_SIM_COMMIT").to_owned(),
         rustc: env!("DESYNC_SIM_RUSTC").to_owned(),
-        cargo_lock_sha256: Sha256::digest(include_bytes!("../../Cargo.lock"))
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
+        cargo_lock_sha256: sha256(include_bytes!("../../Cargo.lock")),
     }
 }

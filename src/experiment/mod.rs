@@ -1,6 +1,7 @@
 //! Experiments: scenario files, one run, sweeps over seeds and arms, result files.
 
 pub mod build;
+pub mod command_line;
 pub mod pool;
 mod result;
 pub mod results;

@@ -1,6 +1,5 @@
 //! From verdicts to rows: what the oracle says of a run, in the words of the result files.
 
-use super::results::latency::Latencies;
 use super::results::rows::{CallRow, DesyncRow, FaultRow, RestartRow, RunRow};
 use super::results::run::RunResult;
 use super::simulation::RunSpec;
@@ -20,7 +19,7 @@ pub fn result_of(spec: &RunSpec<'_>, point: u32, verdicts: Verdicts, digest: Str
         desyncs: verdicts.desyncs.iter().map(|desync| key.desync(desync)).collect(),
         restarts: verdicts.restarts.iter().map(|restart| key.restart(restart)).collect(),
         faults: verdicts.faults.iter().map(|fault| key.fault(fault)).collect(),
-        latencies: Latencies::from(verdicts.measures),
+        measures: verdicts.measures,
     }
 }
 

@@ -20,6 +20,17 @@ pub struct Measures {
     pub restart: Histogram<u64>,
 }
 
+impl Default for Measures {
+    fn default() -> Measures {
+        Measures {
+            completion: empty(),
+            detection_from_exposure: empty(),
+            detection_from_loss: empty(),
+            restart: empty(),
+        }
+    }
+}
+
 impl Measures {
     /// The distributions over finished rows.
     pub fn of(calls: &[CallVerdict], desyncs: &[DesyncVerdict], restarts: &[RestartVerdict]) -> Measures {
@@ -33,18 +44,36 @@ impl Measures {
             restart: histogram(restarts.iter().filter_map(|restart| Some(restart.response_at? - restart.alarm_at))),
         }
     }
+
+    /// Adds every value of `other`.
+    pub fn add(&mut self, other: &Measures) {
+        // Taken apart field by field, so that a new distribution cannot be forgotten.
+        let Measures { completion, detection_from_exposure, detection_from_loss, restart } = other;
+        for (sum, one) in [
+            (&mut self.completion, completion),
+            (&mut self.detection_from_exposure, detection_from_exposure),
+            (&mut self.detection_from_loss, detection_from_loss),
+            (&mut self.restart, restart),
+        ] {
+            sum.add(one).expect("a histogram that resizes itself takes every other");
+        }
+    }
 }
 
 fn histogram(times: impl Iterator<Item = Duration>) -> Histogram<u64> {
     let mut histogram = empty();
     for time in times {
-        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        histogram.record(micros).expect("a histogram that resizes itself takes every value");
+        record(&mut histogram, u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
     }
     histogram
 }
 
-/// An empty distribution of this module's kind: microseconds, three significant digits, as wide as it needs to be.
+/// An empty distribution of this module's kind: three significant digits, as wide as it needs to be.
 pub fn empty() -> Histogram<u64> {
     Histogram::new(3).expect("three significant digits are within the library's one to five")
+}
+
+/// Counts one value.
+pub fn record(histogram: &mut Histogram<u64>, value: u64) {
+    histogram.record(value).expect("a histogram that resizes itself takes every value");
 }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::str::FromStr;
 
 use super::event::{CallNo, Cause, ClientNo, DetectedBy, RequestNo};
 use super::measure::Measures;
@@ -112,6 +113,22 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
+}
+
+impl FromStr for Outcome {
+    type Err = UnknownOutcome;
+
+    fn from_str(name: &str) -> Result<Outcome, UnknownOutcome> {
+        let found = Outcome::ALL.into_iter().find(|outcome| outcome.name() == name);
+        found.ok_or_else(|| UnknownOutcome { name: name.to_owned() })
+    }
+}
+
+/// A name that is no outcome's.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{name}` is no outcome: expected one of {}", Outcome::ALL.map(Outcome::name).join(", "))]
+pub struct UnknownOutcome {
+    name: String,
 }
 
 /// One call.

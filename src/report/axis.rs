@@ -27,6 +27,11 @@ impl Scale {
         Scale { log: true, ..Scale::linear(from, to) }
     }
 
+    /// The value at the scale's beginning.
+    pub(super) fn least(self) -> f64 {
+        self.from
+    }
+
     /// The same scale along a panel's width.
     pub(super) fn across(self, area: Area) -> Scale {
         Scale { first: area.left, last: area.right, ..self }

@@ -65,7 +65,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    pub(super) fn new(size: i32, color: RGBColor) -> Text {
+    pub(super) const fn new(size: i32, color: RGBColor) -> Text {
         Text { size, color, align: HPos::Left, bold: false, mono: false, upwards: false }
     }
 

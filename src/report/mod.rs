@@ -18,8 +18,8 @@ mod tests;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use plots::timeline::timeline;
-pub use table::table;
+use plots::timeline::timeline;
+use table::table;
 
 use crate::experiment::results::error::ResultError;
 use crate::experiment::results::folder::write_file;
@@ -32,7 +32,7 @@ use crate::stats::runs::RunKey;
 use crate::stats::{self, Analysis};
 
 /// The folder with the figures.
-pub const PLOTS: &str = "plots";
+const PLOTS: &str = "plots";
 /// The page.
 pub const PAGE: &str = "report.html";
 
@@ -58,6 +58,8 @@ struct Figure {
     name: &'static str,
     /// What it shows, for the page.
     caption: String,
+    /// How to read it.
+    reading: &'static str,
     /// The command that draws it again.
     command: String,
     svg: String,
@@ -116,24 +118,42 @@ fn write_picture(path: &Path, svg: &str, rasterise: fn(&str) -> Result<Vec<u8>, 
 fn figures(folder: &ResultFolder, analysis: &Analysis) -> Result<Vec<Figure>, ReportError> {
     let experiment = &analysis.manifest.experiment;
     let command = experiment.command();
-    let figure = |name, caption: &str, svg| Figure { name, caption: caption.to_owned(), command: command.clone(), svg };
+    let figure = |name, caption: &str, reading, svg| Figure {
+        name,
+        caption: caption.to_owned(),
+        reading,
+        command: command.clone(),
+        svg,
+    };
     let mut figures = vec![
         figure(
             "hung",
-            "Share of tool calls that hung, per arm. Every arm met the same scheduled faults.",
+            "Share of tool calls that hung, per arm.",
+            "The bar is the share over all runs, each dot the share in one run or a few. Where the dots of two arms do \
+             not mix, the difference does not hang on one seed.",
             plots::hung::draw(analysis, &command),
         ),
         figure(
             "completion",
-            "Share of calls that had ended, by time since their start. What is missing to 100 % is pending.",
+            "Share of calls that had ended, by time since their start.",
+            "What a curve lacks to 100 % at its right end never succeeded. Hung calls stay pending for ever: the \
+             application's timeout does not end them.",
             plots::completion::draw(analysis, call_timeout_s(analysis), &command),
         ),
         figure(
             "detection",
-            "Latency of detection by percentile, with as much room for the rare slow cases as for the common ones.",
+            "How long clients took to notice a desync, by percentile.",
+            "At 90 % the curve gives the time within which nine of ten detections came; a detection in the instant of the \
+             answer takes 0 s. Desyncs that were never \
+             detected are not on the curve: the sentence above it counts them. Desyncs that lost nothing are left out.",
             plots::detection::draw(analysis, &command),
         ),
-        figure("restart", "What one restart of a session costs.", plots::restart::draw(analysis, &command)),
+        figure(
+            "restart",
+            "What one restart of a session costs.",
+            "Farther right is dearer. The last panel counts the side effects that were done twice.",
+            plots::restart::draw(analysis, &command),
+        ),
     ];
     if let Some(key) = analysis.notable.example() {
         figures.push(example(folder, analysis, key)?);
@@ -147,13 +167,14 @@ fn example(folder: &ResultFolder, analysis: &Analysis, key: RunKey) -> Result<Fi
     let faults = rows_of(folder, |row: &FaultRow| (row.point, row.seed) == (key.point, key.seed))?;
     let desyncs = rows_of(folder, |row: &DesyncRow| (row.point, row.seed) == (key.point, key.seed))?;
     let experiment = &analysis.manifest.experiment;
-    let first = calls.iter().find(|call| call.outcome == "hung").or(calls.first());
-    let arm = first.and_then(|call| call.arm.parse().ok()).or(experiment.arms.first().copied());
-    let command = arm.map(|arm| experiment.replay_command(key.seed, arm)).unwrap_or_default();
     let title = format!("{}, seed {}, call by call", experiment.scenario.name, key.seed);
+    let command = experiment.command_of_seed(key.seed);
     Ok(Figure {
         name: "timeline",
-        caption: format!("Seed {} in full: the same faults, one panel for each arm.", key.seed),
+        caption: format!("Seed {} in full, one panel for each arm.", key.seed),
+        reading: "One lane is one client, one bar one call, from its start to its end. A mark above the bars is a resume \
+                  that was out of step, a mark below them the client's decision that its session is lost. The scheduled \
+                  faults are the same in every panel: compare what became of the calls that a mark meets.",
         svg: timeline(&calls, &faults, &desyncs, &title, &command),
         command,
     })

@@ -35,7 +35,7 @@ pub(super) fn page(analysis: &Analysis, figures: &[Figure]) -> String {
                     h2 { "The arms side by side" }
                     (comparison(analysis))
                     h2 { "Figures" }
-                    @for figure in figures { (drawn(figure)) }
+                    @for figure in figures { (drawn(experiment, figure)) }
                     h2 { "Runs that hung" }
                     (hung_runs(analysis))
                     h2 { "Desyncs by signature" }
@@ -125,12 +125,14 @@ fn comparison(analysis: &Analysis) -> Markup {
     }
 }
 
-fn drawn(figure: &Figure) -> Markup {
+fn drawn(experiment: &Experiment, figure: &Figure) -> Markup {
     html! {
         figure id=(figure.name) {
             figcaption { (figure.caption) }
             div.card role="img" aria-label=(figure.caption) { (PreEscaped(&figure.svg)) }
-            @if !figure.command.is_empty() { pre { (figure.command) } }
+            p.muted { strong { "How to read this. " } (figure.reading) }
+            // The whole experiment's command stands at the top of the page.
+            @if figure.command != experiment.command() { pre { (figure.command) } }
         }
     }
 }
@@ -189,18 +191,18 @@ fn honesty() -> Markup {
     html! {
         div.honesty {
             div { h3 { "Real" } ul {
-                li { "HTTP/1.1, server-sent events and JSON-RPC as bytes on every connection" }
+                li { "HTTP/1.1 on every connection, and server-sent events and JSON-RPC of MCP revision 2025-11-25, as bytes" }
                 li { "the validator: the same code that a client links" }
-                li { "the protocol rules of the 2025-11-25 revision" }
             } }
             div { h3 { "Simulated" } ul {
-                li { "network, latency and time; no wall clock takes part" }
-                li { "clients, gateway, servers and tools, as models with settings" }
-                li { "faults, generated from the seed and equal for every arm" }
+                li { "time; no wall clock takes part" }
+                li { "TCP: ordered and reliable, with latency, stalls and refused connections" }
+                li { "the gateway's timers, the servers' sessions, buffers and tools, the clients' applications" }
+                li { "faults, scheduled from the seed and equal for every arm, or following from the settings" }
             } }
             div { h3 { "Not modelled" } ul {
-                li { "processor load, memory pressure and TLS" }
-                li { "HTTP/2, and what proxies do beyond the gateway's settings" }
+                li { "packet loss, congestion, TLS, HTTP/2, DNS, authentication" }
+                li { "processor time, clock skew, races inside one process" }
                 li { "how often these faults happen in your production: shares are of this scenario's seeds" }
             } }
         }

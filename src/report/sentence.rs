@@ -1,10 +1,11 @@
 //! The answer in one sentence, computed from the counts.
 
-use crate::experiment::results::fields::Outcome;
 use crate::mcp::client::settings::Arm;
+use crate::observe::verdict::Outcome;
 use crate::stats::Analysis;
 use crate::stats::arm::ArmSummary;
 use crate::stats::number::{duration, grouped, percent};
+use crate::stats::spectrum::quantile;
 
 /// What the experiment found.
 pub(super) fn answer(analysis: &Analysis) -> String {
@@ -46,12 +47,10 @@ fn price(arm: &ArmSummary) -> Option<String> {
     if arm.restarts == 0 {
         return None;
     }
-    let latency = match arm.detection.is_empty() {
-        true => String::new(),
-        false => {
-            let median = arm.detection.value_at_quantile(0.5);
-            format!(", its median detection latency {}", duration(median))
-        }
+    let latency = match quantile(&arm.detection, 0.5) {
+        None => String::new(),
+        Some(0) => "; half of its detections came with the answer itself".to_owned(),
+        Some(median) => format!("; half of its detections came within {}", duration(median)),
     };
     Some(format!(
         "; the price of validating was {}, {} and {}{latency}",

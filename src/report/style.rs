@@ -6,8 +6,8 @@
 use plotters::style::RGBColor;
 
 use super::canvas::{Area, Canvas, Marker, Stroke};
-use crate::experiment::results::fields::Outcome;
 use crate::mcp::client::settings::Arm;
+use crate::observe::verdict::Outcome;
 
 pub(super) const PAPER: RGBColor = RGBColor(255, 255, 255);
 pub(super) const INK: RGBColor = RGBColor(26, 26, 26);

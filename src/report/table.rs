@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use hdrhistogram::Histogram;
 
-use crate::experiment::results::fields::Outcome;
+use crate::observe::verdict::Outcome;
 use crate::stats::Analysis;
 use crate::stats::arm::ArmSummary;
 use crate::stats::number::{duration, grouped, percent};
@@ -13,7 +13,7 @@ use crate::stats::spectrum::quantile;
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// The arms side by side: plain text without colours, at most 100 columns wide with the three arms that there are.
-pub fn table(analysis: &Analysis) -> String {
+pub(super) fn table(analysis: &Analysis) -> String {
     let mut table = Table::new();
     table.load_style(STYLE);
     let head = analysis.arms.iter().map(|arm| arm.arm.to_string());
@@ -39,7 +39,8 @@ pub(super) fn rows(analysis: &Analysis) -> Vec<(String, Vec<String>)> {
     for outcome in Outcome::ALL {
         push(outcome.name(), &|arm| counted(arm, outcome));
     }
-    push("desyncs", &|arm| grouped(arm.desyncs));
+    push("censored", &|arm| grouped(arm.censored));
+    push("desyncs (harmless)", &|arm| format!("{} ({})", grouped(arm.desyncs), grouped(arm.harmless)));
     push("detection p50", &|arm| latency(&arm.detection, 0.5));
     push("detection p99", &|arm| latency(&arm.detection, 0.99));
     push("never detected", &|arm| grouped(arm.undetected));

@@ -4,6 +4,7 @@ use std::path::Path;
 use super::*;
 use crate::experiment::results::fixture::Fixture;
 use crate::mcp::client::settings::Arm;
+use crate::observe::measure::record;
 
 const FIGURES: [&str; 5] = ["completion", "detection", "hung", "restart", "timeline"];
 
@@ -101,8 +102,29 @@ fn every_figure_carries_the_command_that_draws_it_again() {
     for figure in ["completion", "detection", "hung", "restart"] {
         assert!(rendered.words(figure).ends_with("desync-sim run incident --seeds 0..6"), "{figure}");
     }
-    let replay = "desync-sim replay incident --seed 0 --arm trusting";
-    assert!(rendered.words("timeline").ends_with(replay));
+    assert!(rendered.words("timeline").ends_with("desync-sim run incident --seeds 0..1"));
+}
+
+/// A desync that is noticed in the instant of the answer: once it stretched the axis down to a microsecond.
+#[test]
+fn a_latency_of_nothing_stands_on_the_axis_floor() {
+    let parent = tempfile::tempdir().unwrap();
+    let dir = Fixture::default().write(parent.path(), "incident");
+    let mut analysis = stats::analyse(&ResultFolder::open(&dir).unwrap()).unwrap();
+    record(&mut analysis.arms[1].detection, 0);
+    let words = words(&plots::detection::draw(&analysis, "")).lines().map(str::to_owned).collect::<Vec<_>>();
+    assert!(words.contains(&"≤ 0.01".to_owned()), "{words:?}");
+    assert!(!words.iter().any(|word| word.starts_with("0.00")), "{words:?}");
+}
+
+/// The axis once ended with the last call; what came later was drawn at its edge, at a wrong time.
+#[test]
+fn a_timeline_reaches_to_what_comes_after_the_last_call() {
+    let run = Fixture::default().run(0, Arm::Validating);
+    let mut late = run.desyncs[0].clone();
+    late.exposed_at_s = "900.000000".to_owned();
+    let svg = timeline(&run.calls, &[], &[late], "one client", "");
+    assert!(words(&svg).lines().any(|word| word == "900"));
 }
 
 #[test]

@@ -5,10 +5,10 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use super::micros;
-use crate::experiment::results::fields::Outcome;
-use crate::experiment::results::latency::{histogram, record};
 use crate::experiment::results::rows::{RestartRow, RunRow};
 use crate::mcp::client::settings::Arm;
+use crate::observe::measure::{empty, record};
+use crate::observe::verdict::Outcome;
 
 /// The ages, in seconds, at which pending calls are counted. DESIGN section 5.
 pub const PENDING_S: [u64; 3] = [20, 60, 300];
@@ -34,7 +34,10 @@ pub struct ArmSummary {
     pub resumes: u64,
     /// Resumes that were not coherent.
     pub desyncs: u64,
-    /// Desyncs of which the client never decided that its session is lost.
+    /// Desyncs that lost or mixed up nothing: events that the client had consumed came again. There is nothing in
+    /// them to detect.
+    pub harmless: u64,
+    /// Harmful desyncs after which the client never decided that its session is lost.
     pub undetected: u64,
     /// Alarms on resumes that lost or mixed up events.
     pub true_alarms: u64,
@@ -50,7 +53,8 @@ pub struct ArmSummary {
     pub requests: u64,
     /// Bytes of all clients.
     pub bytes: u64,
-    /// Calls that had not ended so many seconds after their start: see [`PENDING_S`].
+    /// Calls that were still pending so many seconds after their start, see [`PENDING_S`]. A hung call is pending until
+    /// its application gave up or the run was over, that instant included.
     pub pending: [u64; PENDING_S.len()],
     /// Time to the end of calls `completed` or `recovered`.
     pub completion: Histogram<u64>,
@@ -58,7 +62,7 @@ pub struct ArmSummary {
     pub failure: Histogram<u64>,
     /// Time to the end of calls `wrong`.
     pub wrong: Histogram<u64>,
-    /// Time from the exposing answer to the decision, for desyncs that were detected.
+    /// Time from the exposing answer to the decision, for harmful desyncs that were detected.
     pub detection: Histogram<u64>,
     /// Time from the certain loss to the decision.
     pub detection_from_loss: Histogram<u64>,
@@ -83,7 +87,7 @@ pub struct RestartCost {
 
 impl RestartCost {
     fn new() -> RestartCost {
-        RestartCost { requests: histogram(), bytes: histogram(), time: histogram(), duplicate_executions: histogram() }
+        RestartCost { requests: empty(), bytes: empty(), time: empty(), duplicate_executions: empty() }
     }
 
     pub(super) fn add(&mut self, row: &RestartRow, time_us: Option<u64>) {
@@ -107,6 +111,7 @@ impl ArmSummary {
             censored: 0,
             resumes: 0,
             desyncs: 0,
+            harmless: 0,
             undetected: 0,
             true_alarms: 0,
             false_alarms: 0,
@@ -116,11 +121,11 @@ impl ArmSummary {
             requests: 0,
             bytes: 0,
             pending: [0; PENDING_S.len()],
-            completion: histogram(),
-            failure: histogram(),
-            wrong: histogram(),
-            detection: histogram(),
-            detection_from_loss: histogram(),
+            completion: empty(),
+            failure: empty(),
+            wrong: empty(),
+            detection: empty(),
+            detection_from_loss: empty(),
             restart_cost: RestartCost::new(),
             runs_by_hung_share: vec![0; HUNG_BINS + 1],
         }
@@ -152,7 +157,8 @@ impl ArmSummary {
 
     pub(super) fn add_call(&mut self, outcome: Outcome, lasted: Duration) {
         for (count, age_s) in self.pending.iter_mut().zip(PENDING_S) {
-            *count += u64::from(lasted >= Duration::from_secs(age_s));
+            let age = Duration::from_secs(age_s);
+            *count += u64::from(lasted > age || (lasted == age && outcome == Outcome::Hung));
         }
         match outcome {
             Outcome::Completed | Outcome::Recovered => record(&mut self.completion, micros(lasted)),

@@ -16,13 +16,8 @@ pub struct Ended {
     pub failed: f64,
     /// `wrong`.
     pub wrong: f64,
-}
-
-impl Ended {
-    /// The share that had not ended.
-    pub fn pending(&self) -> f64 {
-        (1.0 - self.ok - self.failed - self.wrong).max(0.0)
-    }
+    /// Not ended. From the count: what three rounded shares leave of 1 may be a little more than nothing.
+    pub pending: f64,
 }
 
 /// The curve at the given instants. Empty where the arm made no call.
@@ -31,14 +26,18 @@ pub fn curve(arm: &ArmSummary, instants_us: impl IntoIterator<Item = u64>) -> Ve
         return Vec::new();
     }
     let [ok, failed, wrong] = [&arm.completion, &arm.failure, &arm.wrong].map(Cumulative::of);
-    let share = |counts: &Cumulative, until: u64| counts.until(until) as f64 / arm.calls as f64;
+    let share = |count: u64| count as f64 / arm.calls as f64;
     instants_us
         .into_iter()
-        .map(|after_us| Ended {
-            after_us,
-            ok: share(&ok, after_us),
-            failed: share(&failed, after_us),
-            wrong: share(&wrong, after_us),
+        .map(|after_us| {
+            let [ok, failed, wrong] = [&ok, &failed, &wrong].map(|counts| counts.until(after_us));
+            Ended {
+                after_us,
+                ok: share(ok),
+                failed: share(failed),
+                wrong: share(wrong),
+                pending: share(arm.calls.saturating_sub(ok + failed + wrong)),
+            }
         })
         .collect()
 }

@@ -1,7 +1,7 @@
 //! `summary.csv` and `comparison.csv`.
 //!
-//! Shares and means have six significant digits, times are in seconds; a field is empty where there is nothing
-//! to measure.
+//! Shares and means have six significant digits. Times are in seconds with four: they come from histograms, which give
+//! the upper end of a value's bucket, at most 0.1 % above the value. A field is empty where there is nothing to measure.
 
 use std::fmt::Write as _;
 
@@ -9,9 +9,9 @@ use hdrhistogram::Histogram;
 
 use super::Analysis;
 use super::arm::{ArmSummary, PENDING_S, ratio};
-use super::number::{seconds, significant};
+use super::number::{rounded, seconds, significant};
 use super::spectrum::quantile;
-use crate::experiment::results::fields::Outcome;
+use crate::observe::verdict::Outcome;
 
 /// `summary.csv`: one row for each arm.
 pub fn summary(analysis: &Analysis) -> String {
@@ -42,6 +42,7 @@ fn summary_fields(arm: &ArmSummary) -> Vec<(String, String)> {
     }
     push("resumes", arm.resumes.to_string());
     push("desyncs", arm.desyncs.to_string());
+    push("harmless", arm.harmless.to_string());
     push("undetected", arm.undetected.to_string());
     push("true_alarms", arm.true_alarms.to_string());
     push("false_alarms", arm.false_alarms.to_string());
@@ -68,7 +69,7 @@ fn summary_fields(arm: &ArmSummary) -> Vec<(String, String)> {
 
 fn quantiles(histogram: &Histogram<u64>) -> [(&'static str, String); 4] {
     [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("max", 1.0)]
-        .map(|(label, q)| (label, optional(quantile(histogram, q).map(seconds))))
+        .map(|(label, q)| (label, quantile(histogram, q).map(|time| rounded(seconds(time), 4)).unwrap_or_default()))
 }
 
 /// `comparison.csv`: one row for each measure and each arm but the first.

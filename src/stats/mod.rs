@@ -3,13 +3,13 @@
 //! [`analyse`] reads the tables once, row by row. What it keeps does not grow with the number of runs or calls:
 //! counts, histograms, and a bounded list of runs to look at.
 
-pub mod arm;
-pub mod comparison;
-pub mod completion;
-pub mod csv;
-pub mod number;
-pub mod runs;
-pub mod spectrum;
+pub(crate) mod arm;
+pub(crate) mod comparison;
+pub(crate) mod completion;
+pub(crate) mod csv;
+pub(crate) mod number;
+pub(crate) mod runs;
+pub(crate) mod spectrum;
 
 #[cfg(test)]
 mod tests;
@@ -17,13 +17,14 @@ mod tests;
 use std::collections::BTreeMap;
 
 use crate::experiment::results::error::ResultError;
-use crate::experiment::results::fields::{FieldError, Outcome};
-use crate::experiment::results::latency::record;
+use crate::experiment::results::fields::FieldError;
 use crate::experiment::results::manifest::Manifest;
 use crate::experiment::results::reader::ResultFolder;
 use crate::experiment::results::rows::{CallRow, DesyncRow, RestartRow, RunRow};
 use crate::experiment::results::tables::Row;
 use crate::mcp::client::settings::Arm;
+use crate::observe::measure::record;
+use crate::observe::verdict::Outcome;
 
 use arm::ArmSummary;
 use comparison::{Comparison, Comparisons};
@@ -126,14 +127,13 @@ fn read_desyncs(folder: &ResultFolder, analysis: &mut Analysis) -> Result<(), Re
             let exposed = row.exposed_at()?;
             let lost = row.lost_at()?;
             let arm = &mut analysis.arms[place];
-            match row.detected_at()? {
-                Some(detected) => {
+            match (lost, row.detected_at()?) {
+                (None, _) => arm.harmless += 1,
+                (Some(_), None) => arm.undetected += 1,
+                (Some(lost), Some(detected)) => {
                     record(&mut arm.detection, micros(detected.since(exposed)));
-                    if let Some(lost) = lost {
-                        record(&mut arm.detection_from_loss, micros(detected.since(lost)));
-                    }
+                    record(&mut arm.detection_from_loss, micros(detected.since(lost)));
                 }
-                None => arm.undetected += 1,
             }
             let counts = analysis.signatures.entry(row.signature.clone());
             counts.or_insert_with(|| vec![0; arms])[place] += 1;

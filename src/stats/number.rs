@@ -1,14 +1,19 @@
 //! Numbers as text that is the same on every machine.
 
-/// A number with six significant decimal digits, in plain notation, without trailing zeros.
+/// A number with six significant decimal digits, in plain notation, without trailing zeros; whole digits are kept.
 pub fn significant(value: f64) -> String {
+    rounded(value, 6)
+}
+
+/// The same with that many significant digits, at least one.
+pub fn rounded(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();
     }
     // The exponent after rounding, from the exact decimal conversion and not from a logarithm.
-    let scientific = format!("{value:.5e}");
+    let scientific = format!("{value:.*e}", digits - 1);
     let exponent: i32 = scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
-    let decimals = usize::try_from(5 - exponent).unwrap_or(0);
+    let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
@@ -47,7 +52,8 @@ pub fn percent(share: f64) -> String {
 /// A time for people: three significant digits and a unit from microseconds to seconds.
 pub fn duration(micros: u64) -> String {
     let (value, unit) = match micros {
-        0..1_000 => return format!("{micros} µs"),
+        0 => return "0 s".to_owned(),
+        1..1_000 => return format!("{micros} µs"),
         1_000..1_000_000 => (micros as f64 / 1e3, "ms"),
         _ => (seconds(micros), "s"),
     };

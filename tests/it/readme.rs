@@ -88,7 +88,10 @@ fn the_guide_to_scenarios_is_complete_and_its_example_loads() {
     collect_keys(&settings, &mut keys);
     assert!(keys.len() > 40, "the settings have lost their keys");
     for key in keys {
-        assert!(GUIDE.contains(&format!("`{key}`")) || GUIDE.contains(&format!("[{key}]")), "the guide does not name `{key}`");
+        assert!(
+            GUIDE.contains(&format!("`{key}`")) || GUIDE.contains(&format!("[{key}]")),
+            "the guide does not name `{key}`"
+        );
     }
 }
 

@@ -1,39 +1,8 @@
 //! The meaning of the tables' text fields.
 
 use super::rows::{CallRow, DesyncRow, FaultRow, RestartRow};
+use crate::observe::verdict::{Outcome, UnknownOutcome};
 use crate::world::time::SimTime;
-
-/// How a call ended. DESIGN section 5.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Outcome {
-    /// Success, every part once and in order, no restart.
-    Completed,
-    /// The same after one or more restarts.
-    Recovered,
-    /// An error that names its cause.
-    Failed,
-    /// Nothing until the call timeout or the horizon.
-    Hung,
-    /// Success reported over parts that are missing, repeated or not this call's.
-    Wrong,
-}
-
-impl Outcome {
-    /// Every outcome, in the order of tables and plots.
-    pub const ALL: [Outcome; 5] =
-        [Outcome::Completed, Outcome::Recovered, Outcome::Failed, Outcome::Hung, Outcome::Wrong];
-
-    /// The name in tables and plots.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Outcome::Completed => "completed",
-            Outcome::Recovered => "recovered",
-            Outcome::Failed => "failed",
-            Outcome::Hung => "hung",
-            Outcome::Wrong => "wrong",
-        }
-    }
-}
 
 /// A field that does not say what its column should. The reader adds the file and the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,14 +42,7 @@ fn required(column: &'static str, text: &str) -> Result<SimTime, FieldError> {
 impl CallRow {
     /// How the call ended.
     pub fn outcome(&self) -> Result<Outcome, FieldError> {
-        Outcome::ALL.into_iter().find(|outcome| outcome.name() == self.outcome).ok_or_else(|| FieldError {
-            column: "outcome",
-            what: format!(
-                "`{}` is no outcome: expected one of {}",
-                self.outcome,
-                Outcome::ALL.map(Outcome::name).join(", ")
-            ),
-        })
+        self.outcome.parse().map_err(|error: UnknownOutcome| FieldError { column: "outcome", what: error.to_string() })
     }
 
     /// When it started and ended.

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::latency::{Latencies, Latency};
 use super::manifest::{Build, Experiment, Manifest, ScenarioText};
 use super::rows::{CallRow, DesyncRow, FaultRow, RestartRow, RunRow};
 use super::run::RunResult;
@@ -11,6 +10,8 @@ use super::writer::ResultWriter;
 use crate::experiment::scenario::SeedRange;
 use crate::mcp::client::settings::Arm;
 use crate::observe::event::DetectedBy;
+use crate::observe::measure::{Measures, record};
+use crate::observe::verdict::{FaultOrigin, Outcome, Signature};
 use crate::world::time::SimTime;
 
 /// What the made-up results look like.
@@ -147,7 +148,7 @@ impl Made {
                 desyncs: Vec::new(),
                 restarts: Vec::new(),
                 faults: Vec::new(),
-                latencies: Latencies::default(),
+                measures: Measures::default(),
             },
         }
     }
@@ -163,7 +164,7 @@ impl Made {
             arm: arm.name().to_owned(),
             client,
             call,
-            outcome: "completed".to_owned(),
+            outcome: Outcome::Completed.name().to_owned(),
             started_s: seconds(start),
             ended_s: seconds(start + lasts),
             parts: 5,
@@ -182,7 +183,7 @@ impl Made {
                 arm: arm.name().to_owned(),
                 client: Some(client),
                 fault: "idle-timeout".to_owned(),
-                origin: "emergent".to_owned(),
+                origin: FaultOrigin::Emergent.name().to_owned(),
                 from_s: seconds(start + lasts + 20_000_000),
                 to_s: seconds(start + lasts + 20_000_000),
                 took_effect: true,
@@ -198,7 +199,7 @@ impl Made {
                 arm: arm.name().to_owned(),
                 client: Some(client),
                 fault: "session-recycle".to_owned(),
-                origin: "scheduled".to_owned(),
+                origin: FaultOrigin::Scheduled.name().to_owned(),
                 from_s: seconds(lost),
                 to_s: seconds(lost),
                 took_effect: true,
@@ -210,19 +211,19 @@ impl Made {
                 seed,
                 arm: arm.name().to_owned(),
                 client,
-                signature: "regression".to_owned(),
+                signature: Signature::Regression.name().to_owned(),
                 fault: "session-recycle".to_owned(),
                 lost_at_s: seconds(lost),
                 exposed_at_s: seconds(exposed),
                 detected_at_s: if detects { seconds(noticed) } else { String::new() },
-                detected_by: if detects { "regression".to_owned() } else { String::new() },
+                detected_by: if detects { DetectedBy::Regression.name().to_owned() } else { String::new() },
             });
             if detects {
                 let again = noticed + lasts / 2 + 180_000;
                 let repeats = number.is_multiple_of(3);
-                result.latencies.record(Latency::Detection, noticed - exposed);
-                result.latencies.record(Latency::DetectionFromLoss, noticed - lost);
-                result.latencies.record(Latency::Restart, again - noticed);
+                record(&mut result.measures.detection_from_exposure, noticed - exposed);
+                record(&mut result.measures.detection_from_loss, noticed - lost);
+                record(&mut result.measures.restart, again - noticed);
                 result.restarts.push(RestartRow {
                     point,
                     seed,
@@ -241,32 +242,32 @@ impl Made {
                 run.true_alarms += 1;
                 run.restarts += 1;
                 run.duplicate_executions += u32::from(repeats);
-                row.outcome = "recovered".to_owned();
+                row.outcome = Outcome::Recovered.name().to_owned();
                 row.ended_s = seconds(again);
                 row.restarts = 1;
                 row.executions = 1 + u32::from(repeats);
                 run.recovered += 1;
-                result.latencies.record(Latency::Completion, again - start);
+                record(&mut result.measures.completion, again - start);
             } else {
                 run.missed += 1;
                 row.parts = 2;
                 let (outcome, ended, reason) = match number % 11 {
-                    0 => ("wrong", start + lasts, "parts missing"),
-                    1 => ("failed", start + lasts, "connection reset"),
-                    _ => ("hung", start + 60_000_000, "call timeout"),
+                    0 => (Outcome::Wrong, start + lasts, "parts missing"),
+                    1 => (Outcome::Failed, start + lasts, "connection reset"),
+                    _ => (Outcome::Hung, start + 60_000_000, "call timeout"),
                 };
                 match outcome {
-                    "wrong" => run.wrong += 1,
-                    "failed" => run.failed += 1,
+                    Outcome::Wrong => run.wrong += 1,
+                    Outcome::Failed => run.failed += 1,
                     _ => run.hung += 1,
                 }
-                row.outcome = outcome.to_owned();
+                row.outcome = outcome.name().to_owned();
                 row.ended_s = seconds(ended);
                 row.reason = reason.to_owned();
             }
         } else {
             run.completed += 1;
-            result.latencies.record(Latency::Completion, lasts);
+            record(&mut result.measures.completion, lasts);
         }
         result.calls.push(row);
     }
@@ -279,7 +280,7 @@ impl Made {
                 arm: self.result.arm.name().to_owned(),
                 client: None,
                 fault: "stall".to_owned(),
-                origin: "scheduled".to_owned(),
+                origin: FaultOrigin::Scheduled.name().to_owned(),
                 from_s: seconds(200_000_000),
                 to_s: seconds(225_000_000),
                 took_effect: true,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::FORMAT;
+use crate::experiment::command_line::{command_line, replay_command};
 use crate::experiment::scenario::SeedRange;
 use crate::mcp::client::settings::Arm;
 
@@ -47,7 +48,8 @@ pub struct Build {
 pub struct Experiment {
     /// The scenario.
     pub scenario: ScenarioText,
-    /// The command line behind the binary's name, without `--jobs` and `--out`, which change no result.
+    /// The command line behind the binary's name, without `--jobs` and `--out`, which change no result. Flags and their
+    /// values are separate words.
     pub arguments: Vec<String>,
     /// The seeds, `A..B` without B.
     pub seeds: SeedRange,
@@ -73,7 +75,7 @@ impl ScenarioText {
     /// A scenario's name and text, with the text's digest.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> ScenarioText {
         let text = text.into();
-        ScenarioText { name: name.into(), sha256: hexadecimal(Sha256::digest(&text)), text }
+        ScenarioText { name: name.into(), sha256: sha256(&text), text }
     }
 }
 
@@ -94,35 +96,36 @@ impl Manifest {
 impl Experiment {
     /// The command that produces this folder again.
     pub fn command(&self) -> String {
-        let mut command = String::from("desync-sim");
-        for argument in &self.arguments {
-            let _ = write!(command, " {}", quoted(argument));
+        self.command_over(&self.seeds.to_string())
+    }
+
+    /// The command that produces the part of this folder that belongs to one seed.
+    pub fn command_of_seed(&self, seed: u64) -> String {
+        self.command_over(&format!("{seed}..{}", seed + 1))
+    }
+
+    fn command_over(&self, seeds: &str) -> String {
+        let mut words = Vec::new();
+        let mut arguments = self.arguments.iter();
+        while let Some(word) = arguments.next() {
+            match word.as_str() {
+                "--seeds" => drop(arguments.next()),
+                word => words.push(word),
+            }
         }
-        let named = |a: &String| a == "--seeds" || a.starts_with("--seeds=");
-        if !self.arguments.iter().any(named) {
-            let _ = write!(command, " --seeds {}", self.seeds);
-        }
-        command
+        words.extend(["--seeds", seeds]);
+        command_line(words)
     }
 
     /// The command that shows one run of this folder again.
     pub fn replay_command(&self, seed: u64, arm: Arm) -> String {
-        let mut command = format!("desync-sim replay {} --seed {seed} --arm {arm}", quoted(self.named_scenario()));
-        for pair in self.overrides() {
-            let _ = write!(command, " --set {}", quoted(pair));
-        }
-        command
+        replay_command(self.named_scenario(), self.overrides(), seed, arm)
     }
 
     /// The `key=value` pairs given with `--set`, in their order.
     pub fn overrides(&self) -> impl Iterator<Item = &str> {
-        self.arguments.iter().enumerate().filter_map(|(i, argument)| {
-            if argument == "--set" {
-                self.arguments.get(i + 1).map(String::as_str)
-            } else {
-                argument.strip_prefix("--set=")
-            }
-        })
+        let pairs = self.arguments.iter().zip(self.arguments.iter().skip(1));
+        pairs.filter(|(flag, _)| *flag == "--set").map(|(_, change)| change.as_str())
     }
 
     /// The scenario as the command line named it: a name or a path.
@@ -166,19 +169,14 @@ impl RunsDigest {
     }
 }
 
+/// The SHA-256 of `bytes` in hexadecimal.
+pub(in crate::experiment) fn sha256(bytes: impl AsRef<[u8]>) -> String {
+    hexadecimal(Sha256::digest(bytes))
+}
+
 fn hexadecimal(bytes: impl AsRef<[u8]>) -> String {
     bytes.as_ref().iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-/// A word as a POSIX shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }

@@ -5,19 +5,18 @@
 //! | `manifest.json` | what was run, on which build, and a digest over all runs | [`writer`] |
 //! | `runs.csv`, `calls.csv`, `desyncs.csv`, `restarts.csv`, `faults.csv` | the rows of [`rows`] | [`writer`] |
 //! | `schedules/<point>-<seed>.toml` | the faults that were scheduled, the same for every arm | [`writer`] |
-//! | `<arm>.<latency>.hlog` | HdrHistogram logs, for other tools | [`writer`] |
+//! | `<arm>.<measure>.hlog` | HdrHistogram logs, for other tools | [`writer`] |
 //! | `timing.json` | facts about this execution: the only file that may differ between two | [`writer`] |
 //! | `summary.csv`, `comparison.csv`, `plots/`, `report.html` | derived from the above | [`crate::report`] |
 
 pub mod error;
-pub mod fields;
-pub mod folder;
-pub mod latency;
+pub(crate) mod fields;
+pub(crate) mod folder;
 pub mod manifest;
-pub mod reader;
+pub(crate) mod reader;
 pub mod rows;
 pub mod run;
-pub mod tables;
+pub(crate) mod tables;
 pub mod writer;
 
 #[cfg(test)]

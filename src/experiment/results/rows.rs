@@ -99,7 +99,7 @@ pub struct DesyncRow {
     pub signature: String,
     /// The fault that made it possible.
     pub fault: String,
-    /// When the loss became certain on the server.
+    /// When the loss became certain on the server; empty for a harmless desync, which lost and mixed up nothing.
     pub lost_at_s: String,
     /// When the answer reached the client.
     pub exposed_at_s: String,

@@ -1,8 +1,8 @@
 //! What one run leaves behind.
 
-use super::latency::Latencies;
 use super::rows::{CallRow, DesyncRow, FaultRow, RestartRow, RunRow};
 use crate::mcp::client::settings::Arm;
+use crate::observe::measure::Measures;
 
 /// One finished run: everything that the result folder keeps of it.
 #[derive(Clone, Debug)]
@@ -25,6 +25,6 @@ pub struct RunResult {
     pub restarts: Vec<RestartRow>,
     /// The faults that struck.
     pub faults: Vec<FaultRow>,
-    /// Its latencies.
-    pub latencies: Latencies,
+    /// Its distributions of times.
+    pub measures: Measures,
 }

@@ -7,13 +7,13 @@ use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 
 use super::error::ResultError;
 use super::fixture::Fixture;
-use super::latency::Latency;
 use super::manifest::Manifest;
 use super::reader::ResultFolder;
 use super::rows::{CallRow, DesyncRow, FaultRow, RestartRow, RunRow};
 use super::tables::Row;
 use super::writer::ResultWriter;
 use crate::mcp::client::settings::Arm;
+use crate::observe::measure::Measures;
 
 fn entries(dir: &Path) -> Vec<String> {
     let mut names: Vec<String> =
@@ -96,8 +96,8 @@ fn a_histogram_log_holds_the_histogram_over_all_runs() {
     let parent = tempfile::tempdir().unwrap();
     let fixture = Fixture::default();
     let dir = fixture.write(parent.path(), "incident");
-    let mut expected = super::latency::Latencies::default();
-    (0..6).for_each(|seed| expected.add(&fixture.run(seed, Arm::Validating).latencies));
+    let mut expected = Measures::default();
+    (0..6).for_each(|seed| expected.add(&fixture.run(seed, Arm::Validating).measures));
     let log = fs::read(dir.join("validating.detection.hlog")).unwrap();
     let interval = IntervalLogIterator::new(&log)
         .find_map(|entry| match entry.unwrap() {
@@ -108,7 +108,7 @@ fn a_histogram_log_holds_the_histogram_over_all_runs() {
     assert_eq!(interval.tag().unwrap().as_str(), "detection");
     let bytes = base64(interval.encoded_histogram());
     let read: hdrhistogram::Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
-    assert_eq!(&read, expected.get(Latency::Detection));
+    assert_eq!(read, expected.detection_from_exposure);
     assert!(!read.is_empty());
 }
 
@@ -288,16 +288,25 @@ fn a_manifest_knows_its_commands_and_settings() {
     let mut experiment = Fixture::default().manifest().experiment;
     assert_eq!(experiment.command(), "desync-sim run incident --seeds 0..6");
     assert_eq!(experiment.setting("client.call_timeout_s"), Some(toml::Value::Integer(60)));
-    let words =
-        ["run", "my sims/incident.toml", "--set", "client.call_timeout_s=5", "--seeds", "0..6", "--set=server.x='a b'"];
+    let words = [
+        "run",
+        "my sims/incident.toml",
+        "--set",
+        "client.call_timeout_s=5",
+        "--seeds",
+        "0..6",
+        "--set",
+        "server.x='a b'",
+    ];
     experiment.arguments = words.map(str::to_owned).to_vec();
     assert_eq!(
         experiment.command(),
-        r"desync-sim run 'my sims/incident.toml' --set client.call_timeout_s=5 --seeds 0..6 '--set=server.x='\''a b'\'''"
+        r"desync-sim run 'my sims/incident.toml' --set client.call_timeout_s=5 --set 'server.x='\''a b'\''' --seeds 0..6"
     );
+    assert!(experiment.command_of_seed(4).ends_with(" --seeds 4..5"));
     assert_eq!(
         experiment.replay_command(4, Arm::Trusting),
-        r"desync-sim replay 'my sims/incident.toml' --seed 4 --arm trusting --set client.call_timeout_s=5 --set 'server.x='\''a b'\'''"
+        r"desync-sim replay 'my sims/incident.toml' --set client.call_timeout_s=5 --set 'server.x='\''a b'\''' --seed 4 --arm trusting"
     );
     assert_eq!(experiment.setting("client.call_timeout_s"), Some(toml::Value::Integer(5)));
     assert_eq!(experiment.setting("client.nothing"), None);

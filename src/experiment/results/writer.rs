@@ -13,13 +13,13 @@ use serde::Serialize;
 
 use super::error::ResultError;
 use super::folder::{Staging, write_file};
-use super::latency::{Latencies, Latency};
 use super::manifest::{Manifest, RunsDigest};
 use super::rows::{CallRow, DesyncRow, FaultRow, RestartRow, RunRow};
 use super::run::RunResult;
 use super::tables::Table;
 use super::{MANIFEST, SCHEDULES, TIMING};
 use crate::mcp::client::settings::Arm;
+use crate::observe::measure::Measures;
 
 /// A result folder that is being written, hidden beside its final place until [`Finished::commit`].
 ///
@@ -34,7 +34,7 @@ pub struct ResultWriter {
     desyncs: Table<DesyncRow>,
     restarts: Table<RestartRow>,
     faults: Table<FaultRow>,
-    latencies: BTreeMap<Arm, Latencies>,
+    measures: BTreeMap<Arm, Measures>,
 }
 
 impl ResultWriter {
@@ -55,7 +55,7 @@ impl ResultWriter {
             desyncs: Table::create(dir)?,
             restarts: Table::create(dir)?,
             faults: Table::create(dir)?,
-            latencies: arms.map(|arm| (*arm, Latencies::default())).collect(),
+            measures: arms.map(|arm| (*arm, Measures::default())).collect(),
             manifest,
             staging,
         })
@@ -69,7 +69,7 @@ impl ResultWriter {
         self.desyncs.push_all(&result.desyncs)?;
         self.restarts.push_all(&result.restarts)?;
         self.faults.push_all(&result.faults)?;
-        self.latencies.entry(result.arm).or_default().add(&result.latencies);
+        self.measures.entry(result.arm).or_default().add(&result.measures);
         self.digest.push(&result.run.digest);
         self.manifest.runs += 1;
         Ok(())
@@ -88,10 +88,10 @@ impl ResultWriter {
         self.restarts.finish()?;
         self.faults.finish()?;
         let dir = self.staging.path();
-        for (arm, latencies) in &self.latencies {
-            for latency in Latency::ALL {
-                let path = dir.join(format!("{arm}.{}.hlog", latency.name()));
-                write_log(&path, latency.name(), latencies.get(latency)).map_err(|e| ResultError::write(&path, e))?;
+        for (arm, measures) in &self.measures {
+            for (name, histogram) in logs(measures) {
+                let path = dir.join(format!("{arm}.{name}.hlog"));
+                write_log(&path, name, histogram).map_err(|e| ResultError::write(&path, e))?;
             }
         }
         self.manifest.digest = self.digest.finish();
@@ -150,6 +150,16 @@ fn write_json(path: &Path, value: &impl Serialize) -> Result<(), ResultError> {
     let mut text = serde_json::to_vec_pretty(value).map_err(|e| ResultError::write(path, e))?;
     text.push(b'\n');
     write_file(path, text)
+}
+
+/// The names of the distributions in file names and log tags.
+fn logs(measures: &Measures) -> [(&'static str, &Histogram<u64>); 4] {
+    [
+        ("completion", &measures.completion),
+        ("detection", &measures.detection_from_exposure),
+        ("detection-from-loss", &measures.detection_from_loss),
+        ("restart", &measures.restart),
+    ]
 }
 
 /// One histogram over all runs as an interval log: it starts at 0 and has no length, for the runs' simulated

@@ -66,11 +66,20 @@ struct Panel {
     curves: Vec<Curve>,
 }
 
+const PENDING: &str = "pending";
+
 struct Curve {
     /// What follows the arm's name in the label at the end; the first panel's curves are labelled otherwise.
     label: Option<&'static str>,
     width: u32,
     share: fn(&Ended) -> f64,
+}
+
+impl Curve {
+    /// Where nothing failed or nothing was wrong, there is no line along the axis.
+    fn is_drawn(&self, last: f64) -> bool {
+        last > 0.0 || matches!(self.label, None | Some(PENDING))
+    }
 }
 
 /// Success always; what is pending where it is little; errors and wrong answers where there are any.
@@ -83,13 +92,13 @@ fn panels(arms: &[&ArmSummary]) -> Vec<Panel> {
         top: 1.0,
         curves: vec![Curve { label: None, width: 3, share: |at| at.ok }],
     }];
-    let pending = most(Ended::pending);
+    let pending = most(|at| at.pending);
     if pending > 0.0 && pending < SMALL {
         panels.push(Panel {
             title: "pending (%)",
             height: SECOND,
             top: room(pending, 2.0),
-            curves: vec![Curve { label: Some("pending"), width: 3, share: Ended::pending }],
+            curves: vec![Curve { label: Some(PENDING), width: 3, share: |at| at.pending }],
         });
     }
     let unhappy = most(|at| at.failed.max(at.wrong));
@@ -110,7 +119,7 @@ fn panels(arms: &[&ArmSummary]) -> Vec<Panel> {
 impl Panel {
     fn draw(&self, canvas: &mut Canvas, area: Area, time: &Time, arms: &[&ArmSummary]) {
         let y = Scale::linear(0.0, self.top);
-        let percents = Scale::linear(0.0, self.top * 100.0).ticks(if self.height == MAIN { 5 } else { 3 });
+        let percents = Scale::linear(0.0, self.top * 100.0).ticks(if self.height == MAIN { 5 } else { 4 });
         let x_axis =
             Axis { scale: time.scale, ticks: time.scale.ticks(8), title: "time since the start of the call (s)" };
         let y_axis = Axis {
@@ -123,26 +132,24 @@ impl Panel {
         if let Some(timeout_s) = time.timeout_s {
             timeout_line(canvas, area, x.at(timeout_s), time.named);
         }
-        let mut labels: Vec<(i32, String)> = Vec::new();
         for arm in solid_first(arms) {
             let look = style::arm(arm.arm);
-            for drawn in &self.curves {
-                let last = (drawn.share)(&end(arm));
+            for drawn in self.curves.iter().filter(|drawn| drawn.is_drawn((drawn.share)(&end(arm)))) {
                 let points = steps(arm, area, x, y, self.top, drawn.share);
-                match drawn.label {
-                    // Nothing failed, nothing wrong: no line along the axis.
-                    Some(label) if last > 0.0 => {
-                        labels.push((y.at(last), format!("{} {label} {}", arm.arm, percent(last))));
-                    }
-                    Some("pending") | None => {}
-                    Some(_) => continue,
-                }
                 canvas.line(&points, look.stroke(drawn.width));
                 if let Some(last) = points.last() {
                     canvas.marker(*last, look.marker, 4, look.color);
                 }
             }
         }
+        let labels: Vec<(i32, String)> = arms
+            .iter()
+            .flat_map(|arm| self.curves.iter().map(move |drawn| (arm.arm, drawn.label, (drawn.share)(&end(arm)))))
+            .filter_map(|(arm, label, last)| {
+                let label = label.filter(|_| last > 0.0)?;
+                Some((y.at(last), format!("{arm} {label} {}", percent(last))))
+            })
+            .collect();
         let wanted: Vec<i32> = labels.iter().map(|(y, _)| *y).collect();
         for ((_, text), y) in labels.iter().zip(spread(&wanted, 16, area.bottom)) {
             canvas.text((area.right + 12, y), text, Text::new(12, INK));
@@ -166,16 +173,14 @@ fn timeout_line(canvas: &mut Canvas, area: Area, x: i32, named: bool) {
     }
 }
 
-/// Every arm's shares at the end, beside the end of its curve in the first panel.
+/// Every arm's shares at the end, in the arms' order: the curves' ends lie too close to each other to be labelled there.
 fn arm_labels(canvas: &mut Canvas, area: Area, arms: &[&ArmSummary]) {
-    let y = Scale::linear(0.0, 1.0).up(area);
-    let wanted: Vec<i32> = arms.iter().map(|arm| y.at(end(arm).ok)).collect();
-    for (arm, y) in arms.iter().zip(spread(&wanted, 54, area.bottom - 32)) {
+    for (arm, y) in arms.iter().zip((area.top..).step_by(58)) {
         let end = end(arm);
         let left = area.right + 56;
         style::arm(arm.arm).sample(canvas, area.right + 12, y);
         canvas.text((left, y), arm.arm.name(), Text::new(13, INK).bold());
-        let shares = [("success", end.ok), ("pending", end.pending())];
+        let shares = [("success", end.ok), ("pending", end.pending)];
         for (i, (name, share)) in shares.into_iter().enumerate() {
             let text = format!("{name} {}", percent(share));
             canvas.text((left, y + 17 + 16 * i as i32), &text, Text::new(12, INK));

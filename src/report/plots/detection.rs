@@ -70,7 +70,7 @@ fn curves(canvas: &mut Canvas, panel: Area, arms: &[&ArmSummary]) {
         canvas,
         panel,
         &Axis { scale: x, ticks: x_ticks.collect(), title: "percentile of detected desyncs" },
-        &Axis { scale: y, ticks: y.ticks(6), title: "detection latency (s)" },
+        &Axis { scale: y, ticks: latency_ticks(y, both()), title: "detection latency (s)" },
     );
     let (x, y) = (x.across(panel), y.up(panel));
     let points = |histogram: &Histogram<u64>| -> Vec<Point> {
@@ -109,6 +109,9 @@ fn name_the_clocks(canvas: &mut Canvas, panel: Area, y: Scale, arms: &[&ArmSumma
     }
 }
 
+/// The smallest time that a logarithmic axis shows. Shorter ones are drawn on it, and the axis says so.
+const FLOOR_S: f64 = 0.01;
+
 /// Logarithmic where the largest value is more than thirty times the smallest.
 fn latency_scale<'a>(histograms: impl Iterator<Item = &'a Histogram<u64>>) -> Scale {
     let (mut smallest, mut largest) = (u64::MAX, 0);
@@ -116,13 +119,24 @@ fn latency_scale<'a>(histograms: impl Iterator<Item = &'a Histogram<u64>>) -> Sc
         smallest = smallest.min(histogram.min());
         largest = largest.max(histogram.max());
     }
-    let (smallest, largest) = (seconds(smallest.max(1)), seconds(largest.max(1)));
+    let (smallest, largest) = (seconds(smallest).max(FLOOR_S), seconds(largest).max(FLOOR_S));
     if largest / smallest > 30.0 {
         let power = |value: f64| 10f64.powf(value);
         Scale::logarithmic(power(smallest.log10().floor()), power(largest.log10().ceil()))
     } else {
         Scale::linear(0.0, round_up(largest))
     }
+}
+
+/// Where times lie below the floor of the axis, its first label says so.
+fn latency_ticks<'a>(scale: Scale, mut histograms: impl Iterator<Item = &'a Histogram<u64>>) -> Vec<Tick> {
+    let mut ticks = scale.ticks(6);
+    if histograms.any(|histogram| !histogram.is_empty() && seconds(histogram.min()) < scale.least())
+        && let Some(first) = ticks.first_mut()
+    {
+        first.label = format!("≤ {}", first.label);
+    }
+    ticks
 }
 
 fn detecting_sentence(arm: &ArmSummary) -> String {
@@ -144,7 +158,8 @@ fn detecting_sentence(arm: &ArmSummary) -> String {
 
 fn blind_sentence(arm: &ArmSummary) -> String {
     match arm.undetected {
-        0 => format!("{} met no desync.", arm.arm),
+        0 if arm.desyncs == 0 => format!("{} met no desync.", arm.arm),
+        0 => format!("{} met no desync that lost anything.", arm.arm),
         1 => format!("{} never detected the one desync that it met.", arm.arm),
         n => format!("{} never detected any of the {} desyncs that it met.", arm.arm, grouped(n)),
     }

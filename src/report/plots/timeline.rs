@@ -9,8 +9,8 @@ use super::super::axis::{Axis, Scale, frame_x};
 use super::super::canvas::{Area, Canvas, Marker, Stroke, Text};
 use super::super::figure::Sheet;
 use super::super::style::{INK, MUTED, PAPER, RULE, SHADE, call_bar};
-use crate::experiment::results::fields::Outcome;
 use crate::experiment::results::rows::{CallRow, DesyncRow, FaultRow};
+use crate::observe::verdict::{FaultOrigin, Outcome};
 use crate::world::time::SimTime;
 
 /// Lanes of a panel at most; clients that met trouble come first.
@@ -23,8 +23,6 @@ const ABOVE: i32 = 11;
 const UNDER: i32 = 10;
 /// Rows of a lane at most: calls of one client may overlap.
 const ROWS: usize = 4;
-/// The origin of faults that follow from settings.
-const EMERGENT: &str = "emergent";
 const HEADING: i32 = 24;
 const BANDS: i32 = 18;
 const BELOW: i32 = 56;
@@ -33,7 +31,13 @@ const LEGEND: i32 = 52;
 /// A timeline of the runs of one point and seed, one panel for each arm that the calls name, in their order.
 ///
 /// Rows with times that do not parse are left out. The result is an SVG.
-pub fn timeline(calls: &[CallRow], faults: &[FaultRow], desyncs: &[DesyncRow], title: &str, command: &str) -> String {
+pub(in super::super) fn timeline(
+    calls: &[CallRow],
+    faults: &[FaultRow],
+    desyncs: &[DesyncRow],
+    title: &str,
+    command: &str,
+) -> String {
     let mut panels = panels(calls, faults, desyncs);
     let hidden = keep_the_troubled(&mut panels);
     let subtitle = match hidden {
@@ -138,6 +142,8 @@ impl<'a> Panel<'a> {
             end_s = end_s.max(to.as_secs_f64());
         }
         for desync in desyncs {
+            let times = [desync.exposed_at().ok(), desync.detected_at().ok().flatten()];
+            end_s = times.into_iter().flatten().map(SimTime::as_secs_f64).fold(end_s, f64::max);
             if let Some(lane) = lanes.get_mut(&desync.client) {
                 lane.desyncs.push(desync);
             }
@@ -146,6 +152,7 @@ impl<'a> Panel<'a> {
         let mut struck: BTreeMap<&str, usize> = BTreeMap::new();
         for fault in faults {
             *struck.entry(&fault.fault).or_default() += 1;
+            end_s = fault.span().map_or(end_s, |(_, to)| end_s.max(to.as_secs_f64()));
             match fault.client {
                 None => for_all.push(fault),
                 Some(client) => {
@@ -265,7 +272,7 @@ impl Lane<'_> {
                 if right > left {
                     canvas.tint(Area { left, right, ..area }, SHADE, 0.35);
                 }
-                if fault.origin == EMERGENT {
+                if fault.origin == FaultOrigin::Emergent.name() {
                     emergent_tick(canvas, left, area);
                 } else {
                     fault_tick(canvas, left, area);
