@@ -2,19 +2,23 @@
 //! knows neither HTTP nor sessions nor faults.
 
 use std::cell::Cell;
+use std::io;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use desync_sim::mcp::net::{Accept, Bind, Dial};
 use desync_sim::world::draw::Draws;
 use desync_sim::world::net::{Hosts, TurmoilBind, TurmoilDial, network};
 use desync_sim::world::time::Seconds;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
-use tokio::time::interval;
+use tokio::time::{Instant, interval_at};
+
+use super::stopwatch::Stopwatch;
 
 const PORT: u16 = 80;
 
-/// Messages of one size at one interval, the first one interval after the start.
+/// Messages of one size at one interval. Connections take turns: the first message of the k-th of n comes k n-ths of an
+/// interval after one interval, so that messages are spread over the ticks as those of independent clients are.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
     /// How many.
@@ -45,15 +49,15 @@ pub struct Load {
 /// What it took.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// Real time of the whole simulation.
-    pub wall: Duration,
+    /// Time of the whole simulation.
+    pub time: Duration,
     /// Bytes that the clients received and the server received by the horizon.
     pub bytes: u64,
 }
 
 /// Moves `load` and measures.
 pub fn bare(load: Load) -> Cost {
-    let began = Instant::now();
+    let watch = Stopwatch::start();
     let received = Rc::new(Cell::new(0));
     let hosts = Hosts::new(load.sites, 1);
     let mut sim = network(load.tick, load.horizon, &Draws::new("bare", 0)).build();
@@ -63,10 +67,11 @@ pub fn bare(load: Load) -> Cost {
         let count = count.clone();
         async move {
             let mut listener = TurmoilBind::new(PORT).bind().await?;
-            loop {
+            for number in 0.. {
                 let io = listener.accept().await?;
-                tokio::task::spawn_local(exchange(io, load.down, count.clone()));
+                tokio::task::spawn_local(exchange(io, load.down, phase(load.down, number, load), count.clone()));
             }
+            Ok(())
         }
     });
 
@@ -89,13 +94,12 @@ pub fn bare(load: Load) -> Cost {
     for (site, number) in hosts.sites.iter().zip(0..) {
         let gateway = TurmoilDial::new(&hosts.gateway, PORT);
         let count = received.clone();
-        let clients = (number..load.clients).step_by(load.sites as usize).count();
         sim.host(site.as_str(), move || {
             let (gateway, count) = (gateway.clone(), count.clone());
             async move {
-                for _ in 0..clients {
+                for client in (number..load.clients).step_by(load.sites as usize) {
                     let io = gateway.dial().await?;
-                    tokio::task::spawn_local(exchange(io, load.up, count.clone()));
+                    tokio::task::spawn_local(exchange(io, load.up, phase(load.up, client, load), count.clone()));
                 }
                 std::future::pending().await
             }
@@ -105,11 +109,16 @@ pub fn bare(load: Load) -> Cost {
     while sim.elapsed() < load.horizon.get() {
         sim.step().expect("no host of the yardstick fails");
     }
-    Cost { wall: began.elapsed(), bytes: received.get() }
+    Cost { time: watch.elapsed(), bytes: received.get() }
 }
 
-/// Sends `flow` and counts what comes.
-async fn exchange(io: turmoil::net::TcpStream, flow: Flow, received: Rc<Cell<u64>>) -> std::io::Result<()> {
+/// How much later than the first connection connection `number` sends.
+fn phase(flow: Flow, number: u32, load: Load) -> Duration {
+    flow.interval * (number % load.clients) / load.clients
+}
+
+/// Sends `flow`, `phase` later than the first connection, and counts what comes.
+async fn exchange(io: turmoil::net::TcpStream, flow: Flow, phase: Duration, received: Rc<Cell<u64>>) -> io::Result<()> {
     let (mut read, mut write) = io.into_split();
     let reading = tokio::task::spawn_local(async move {
         let mut buffer = vec![0; 8 << 10];
@@ -121,8 +130,7 @@ async fn exchange(io: turmoil::net::TcpStream, flow: Flow, received: Rc<Cell<u64
         }
     });
     let message = vec![b'x'; flow.bytes];
-    let mut ticks = interval(flow.interval);
-    ticks.tick().await;
+    let mut ticks = interval_at(Instant::now() + flow.interval + phase, flow.interval);
     for _ in 0..flow.messages {
         ticks.tick().await;
         write.write_all(&message).await?;

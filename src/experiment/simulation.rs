@@ -132,3 +132,68 @@ pub fn simulate(spec: &RunSpec<'_>, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBo
     sink.record(end, "world", Event::Horizon);
     Ok(Ending::Horizon)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::scenario::Scenario;
+
+    /// Sessions that are recycled and forgotten, legs that are cut, calls that are sent again.
+    const EVENTFUL: &str = r#"format = 1
+name = "eventful"
+summary = "a little of everything"
+seeds = "0..1"
+arms = ["validating"]
+horizon_s = 180
+
+[server]
+session_idle_s = 20
+
+[server.churn]
+interval_s = [1, 9]
+burst_events = [1, 9]
+quiet_every_bursts = 5
+quiet_s = [20, 90]
+
+[client]
+call_interval_s = [10, 60]
+call_timeout_s = 60
+
+[faults.disconnect]
+per_client_per_hour = 60
+modes = ["reset", "half-open"]
+
+[faults.session-recycle]
+per_client_per_hour = 20
+to = "same"
+"#;
+
+    /// A count of events and nothing else.
+    #[derive(Default)]
+    struct Count(u64);
+
+    impl Sink for Count {
+        fn record(&mut self, _at: crate::world::time::SimTime, _host: &str, _event: Event) {
+            self.0 += 1;
+        }
+    }
+
+    /// Every client, server, gateway and task holds a witness, and every witness holds the sink: what a run leaves in
+    /// memory, a circle of counted references above all, would hold it still.
+    #[test]
+    fn a_run_leaves_nothing_in_memory() {
+        let scenario = Scenario::parse("eventful.toml", EVENTFUL, &[]).expect("a scenario");
+        let settings = &scenario.settings;
+        for seed in 0..1 {
+            let draws = Draws::new(&scenario.name, seed);
+            let schedule = Schedule::generate(&settings.faults, settings.extent(), &draws);
+            for arm in [Arm::Trusting, Arm::Validating, Arm::NoCursor] {
+                let spec = RunSpec { name: &scenario.name, settings, seed, arm, schedule: &schedule };
+                let sink = Rc::new(RefCell::new(Count::default()));
+                simulate(&spec, sink.clone(), &AtomicBool::new(false)).expect("a network");
+                assert!(sink.borrow().0 > 500, "seed {seed} {arm}: hardly anything happened");
+                assert_eq!(Rc::strong_count(&sink), 1, "seed {seed} {arm}");
+            }
+        }
+    }
+}

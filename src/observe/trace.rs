@@ -117,15 +117,18 @@ impl<R: BufRead> Iterator for TraceReader<R> {
 /// Writes one entry and its line feed. By reference, in the same form as [`Entry`]'s.
 pub(super) fn write_entry(line: &mut Vec<u8>, at: SimTime, host: &str, event: &Event) {
     #[derive(Serialize)]
-    struct EntryRef<'a> {
+    struct Stamp<'a> {
         t_us: SimTime,
         host: &'a str,
-        #[serde(flatten)]
-        event: &'a Event,
     }
 
-    let entry = EntryRef { t_us: at, host, event };
-    serde_json::to_writer(&mut *line, &entry).expect("an event has text keys only, and a vector takes every byte");
+    const WRITTEN: &str = "keys are text, and a vector takes every byte";
+    serde_json::to_writer(&mut *line, &Stamp { t_us: at, host }).expect(WRITTEN);
+    // One object out of two, which `flatten` would build at twice the price: "}{" becomes ",".
+    line.pop();
+    let seam = line.len();
+    serde_json::to_writer(&mut *line, event).expect(WRITTEN);
+    line[seam] = b',';
     line.push(b'\n');
 }
 

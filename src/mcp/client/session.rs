@@ -67,7 +67,7 @@ impl<D: Dial> Client<D> {
             self.send(Purpose::ListTools, Some(&key), Outgoing::Message(&message::list_tools(id))).await.ok()?;
         let body = self.http.message(listed.answer).await;
         let Ok(Incoming::Response { result: Ok(result), .. }) = Incoming::parse(&body) else { return None };
-        let (idempotent, checkpointable) = message::tool_traits(&result);
+        let (idempotent, checkpointable) = message::tool_traits(&result.read().ok()?);
         self.state.borrow_mut().tool = ToolTraits { idempotent, checkpointable };
         Some(key)
     }

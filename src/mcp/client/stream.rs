@@ -152,7 +152,7 @@ impl<D: Dial> Client<D> {
         let mut state = self.state.borrow_mut();
         match message {
             Incoming::Notification { method, params } if method == "notifications/progress" => {
-                let Ok(progress) = serde_json::from_value::<Progress>(params) else { return };
+                let Ok(progress) = params.read::<Progress>() else { return };
                 let Some(check) = progress.check() else { return };
                 if let Some(call) = state.by_token(&progress.token) {
                     call.checks.push(check);

@@ -112,11 +112,11 @@ impl Reader {
                 continue;
             }
             let mut taken = 0;
-            for event in stream.events(self.place) {
+            for (id, lines) in stream.events(self.place) {
                 if frame.is_full() {
                     break;
                 }
-                frame.push(event.clone());
+                frame.push_event(&presence.base.ids.text(id), lines);
                 taken += 1;
             }
             self.place.next += taken;
@@ -148,7 +148,7 @@ impl http_body::Body for Leg {
         }
         let mut frame = FrameBytes::default();
         if let Some(greeting) = this.greeting.take() {
-            frame.push(greeting);
+            frame.0.extend_from_slice(&greeting);
         }
         if let Some(reader) = &mut this.reader {
             if let Some(why) = reader.collect(&this.presence, &mut frame) {
@@ -160,14 +160,14 @@ impl http_body::Body for Leg {
         }
         let bytes = match &mut this.keep_alive {
             None if frame.is_empty() => return Poll::Pending,
-            None => frame.join(),
+            None => frame.0.freeze(),
             Some(keep_alive) if frame.is_empty() => {
                 ready!(keep_alive.poll(cx));
                 Bytes::from_static(sse::KEEP_ALIVE.as_bytes())
             }
             Some(keep_alive) => {
                 keep_alive.reset();
-                frame.join()
+                frame.0.freeze()
             }
         };
         Poll::Ready(Some(Ok(Frame::data(bytes))))
@@ -209,39 +209,22 @@ impl Presence {
     }
 }
 
-/// The bytes of one frame: one event is passed on as it is, several are joined.
+/// The bytes of one frame.
 #[derive(Default)]
-struct FrameBytes {
-    only: Option<Bytes>,
-    joined: BytesMut,
-}
+struct FrameBytes(BytesMut);
 
 impl FrameBytes {
     fn is_empty(&self) -> bool {
-        self.only.is_none()
+        self.0.is_empty()
     }
 
     fn is_full(&self) -> bool {
-        self.joined.len() >= FRAME_BYTES || self.only.as_ref().is_some_and(|only| only.len() >= FRAME_BYTES)
+        self.0.len() >= FRAME_BYTES
     }
 
-    fn push(&mut self, bytes: Bytes) {
-        match &self.only {
-            None => self.only = Some(bytes),
-            Some(only) => {
-                if self.joined.is_empty() {
-                    self.joined.extend_from_slice(only);
-                }
-                self.joined.extend_from_slice(&bytes);
-            }
-        }
-    }
-
-    fn join(self) -> Bytes {
-        match self.only {
-            Some(only) if self.joined.is_empty() => only,
-            _ => self.joined.freeze(),
-        }
+    fn push_event(&mut self, id: &str, lines: &[u8]) {
+        sse::encode_id(&mut self.0, id);
+        self.0.extend_from_slice(lines);
     }
 }
 

@@ -31,7 +31,8 @@ pub struct EventLog {
 struct Stored {
     id: WireId,
     at: SimTime,
-    bytes: Bytes,
+    /// What is encoded of it. The id is not: so the events of a burst share these bytes.
+    lines: Bytes,
 }
 
 #[derive(Debug)]
@@ -105,9 +106,13 @@ impl EventLog {
         self.evicted_by
     }
 
-    /// Appends an event.
-    pub fn push(&mut self, id: WireId, at: SimTime, bytes: Bytes) {
-        self.events.push_back(Stored { id, at, bytes });
+    /// Appends an event: its id, and its encoded lines but for the id's.
+    pub fn push(&mut self, id: WireId, at: SimTime, lines: Bytes) {
+        if self.events.len() == self.events.capacity() {
+            // By a quarter: a full buffer is kept for as long as its session, and doubling would leave half of it empty.
+            self.events.reserve_exact((self.events.len() / 4).max(16));
+        }
+        self.events.push_back(Stored { id, at, lines });
         self.end += 1;
         self.newest = Some(id);
     }
@@ -136,11 +141,11 @@ impl EventLog {
         })
     }
 
-    /// The encoded events from position `next` on.
-    pub fn from(&self, next: Position) -> impl Iterator<Item = &Bytes> {
+    /// The events from position `next` on: each one's id, and its lines but for the id's.
+    pub fn from(&self, next: Position) -> impl Iterator<Item = (WireId, &Bytes)> {
         let skipped = next.saturating_sub(self.oldest());
         let skipped = usize::try_from(skipped).unwrap_or(usize::MAX).min(self.events.len());
-        self.events.range(skipped..).map(|event| &event.bytes)
+        self.events.range(skipped..).map(|event| (event.id, &event.lines))
     }
 
     /// Looks up an id exactly: a buffered event, the newest one given even where it has left the buffer, or a
@@ -210,10 +215,22 @@ mod tests {
     }
 
     #[test]
+    fn room_is_taken_for_what_is_buffered_and_not_for_what_has_passed() {
+        let (mut log, lines) = (EventLog::new(0, 0, None), Bytes::from_static(b"data: 1\n\n"));
+        for number in 0..10_000 {
+            log.push(id(number), SimTime::ZERO, lines.clone());
+            if log.len() > 256 {
+                log.evict_oldest(Cause::Churn);
+            }
+        }
+        assert!(log.events.capacity() <= 257 + 257 / 4, "room for {} events", log.events.capacity());
+    }
+
+    #[test]
     fn events_are_read_from_any_position() {
         let mut log = log();
         log.evict_oldest(Cause::Churn);
-        let texts = |next| log.from(next).map(|b| b.to_vec()).collect::<Vec<_>>();
+        let texts = |next| log.from(next).map(|(_, lines)| lines.to_vec()).collect::<Vec<_>>();
         assert_eq!(texts(0), [b"3", b"4"]);
         assert_eq!(texts(2), [b"4"]);
         assert!(texts(3).is_empty() && texts(99).is_empty());

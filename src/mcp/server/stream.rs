@@ -115,28 +115,22 @@ impl Stream {
             return true;
         }
         let now = self.base.now();
-        let mut buffer = Vec::with_capacity((data.len() + 40) * times as usize);
-        let mut ends = Vec::with_capacity(times as usize);
-        for _ in 0..times {
-            let id = self.numbering.take(&self.base.ids, self.number);
-            sse::encode(&mut buffer, Some(&self.base.ids.text(id)), None, data);
-            ends.push((id, buffer.len()));
-        }
-        let buffer = Bytes::from(buffer);
-        let (first_id, last_id) = (ends[0].0, ends[ends.len() - 1].0);
+        // The events of a burst differ in their ids alone.
+        let mut lines = Vec::new();
+        sse::encode(&mut lines, None, None, data);
+        let lines = Bytes::from(lines);
+        let ids: Vec<WireId> = (0..times).map(|_| self.numbering.take(&self.base.ids, self.number)).collect();
         let log = self.current();
         let (number, first) = (log.number(), log.end());
-        let mut start = 0;
-        for (id, end) in ends {
-            log.push(id, now, buffer.slice(start..end));
-            start = end;
+        for id in &ids {
+            log.push(*id, now, lines.clone());
         }
         self.base.report(Event::Appended {
             log: number,
             first,
             last: first + Position::from(times) - 1,
-            first_id: Some(self.base.ids.text(first_id)),
-            last_id: Some(self.base.ids.text(last_id)),
+            first_id: ids.first().map(|id| self.base.ids.text(*id)),
+            last_id: ids.last().map(|id| self.base.ids.text(*id)),
             kind,
         });
         self.trim();
@@ -331,8 +325,8 @@ impl Stream {
         Some((oldest_of(later), later.born_of().unwrap_or(later.evicted_by())))
     }
 
-    /// The encoded events from `place` on, of its own log only.
-    pub fn events(&self, place: Place) -> impl Iterator<Item = &Bytes> {
+    /// The events from `place` on, of its own log only: each one's id, and its lines but for the id's.
+    pub fn events(&self, place: Place) -> impl Iterator<Item = (WireId, &Bytes)> {
         self.lives
             .iter()
             .find(|life| life.number() == place.log)

@@ -2,7 +2,10 @@
 //!
 //! Peers are hostile until parsed: [`Incoming::parse`] takes any bytes and keeps only what a rule needs.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::header::REVISION;
@@ -31,31 +34,46 @@ pub struct CallArguments {
     pub from_part: u32,
 }
 
+/// A part of a message that was found to be JSON and is not read further until somebody wants it: most messages of a
+/// busy session are for nobody.
+#[derive(Clone, Copy, Debug)]
+pub struct Unread<'a>(Option<&'a RawValue>);
+
+impl<'a> Unread<'a> {
+    /// Reads it as a `T`; where it is absent, as null is read.
+    ///
+    /// # Errors
+    /// Where it has another shape.
+    pub fn read<T: Deserialize<'a>>(self) -> serde_json::Result<T> {
+        serde_json::from_str(self.0.map_or("null", RawValue::get))
+    }
+}
+
 /// A message as it arrives at either side.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Incoming {
+#[derive(Clone, Debug)]
+pub enum Incoming<'a> {
     /// A request: it wants a response.
     Request {
         /// Its id.
         id: RpcId,
         /// Its method.
-        method: String,
+        method: Cow<'a, str>,
         /// Its parameters, null where it has none.
-        params: Value,
+        params: Unread<'a>,
     },
     /// A notification: it wants none.
     Notification {
         /// Its method.
-        method: String,
+        method: Cow<'a, str>,
         /// Its parameters, null where it has none.
-        params: Value,
+        params: Unread<'a>,
     },
     /// The response to a request.
     Response {
         /// The request's id.
         id: RpcId,
         /// The result, or the error's code and message.
-        result: Result<Value, RpcError>,
+        result: Result<Unread<'a>, RpcError>,
     },
 }
 
@@ -80,24 +98,34 @@ pub enum NotAMessage {
 }
 
 #[derive(Deserialize)]
-struct Raw {
+struct Raw<'a> {
     id: Option<RpcId>,
-    method: Option<String>,
-    #[serde(default)]
-    params: Value,
-    result: Option<Value>,
+    #[serde(borrow)]
+    method: Option<Text<'a>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
     error: Option<RpcError>,
 }
 
-impl Incoming {
+/// Text that is borrowed where it has no escapes. Behind an `Option`, serde borrows no bare [`Cow`].
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a> Incoming<'a> {
     /// Reads one message.
-    pub fn parse(bytes: &[u8]) -> Result<Incoming, NotAMessage> {
-        let raw: Raw = serde_json::from_slice(bytes)?;
-        match raw {
-            Raw { id: Some(id), method: Some(method), params, .. } => Ok(Incoming::Request { id, method, params }),
-            Raw { id: None, method: Some(method), params, .. } => Ok(Incoming::Notification { method, params }),
-            Raw { id: Some(id), error: Some(error), .. } => Ok(Incoming::Response { id, result: Err(error) }),
-            Raw { id: Some(id), result: Some(result), .. } => Ok(Incoming::Response { id, result: Ok(result) }),
+    ///
+    /// # Errors
+    /// Where `bytes` are no JSON, or no JSON-RPC message.
+    pub fn parse(bytes: &'a [u8]) -> Result<Incoming<'a>, NotAMessage> {
+        let Raw { id, method, params, result, error } = serde_json::from_slice(bytes)?;
+        let params = Unread(params);
+        match (id, method, error, result) {
+            (Some(id), Some(Text(method)), ..) => Ok(Incoming::Request { id, method, params }),
+            (None, Some(Text(method)), ..) => Ok(Incoming::Notification { method, params }),
+            (Some(id), None, Some(error), _) => Ok(Incoming::Response { id, result: Err(error) }),
+            (Some(id), None, None, Some(result)) => Ok(Incoming::Response { id, result: Ok(Unread(Some(result))) }),
             _ => Err(NotAMessage::Shapeless),
         }
     }
@@ -206,4 +234,38 @@ pub fn cancelled(request: u64, reason: &str) -> Value {
 /// An error response; `id` is null where the request's could not be read.
 pub fn error(id: Option<&RpcId>, code: i64, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_that_nobody_asks_for_must_be_json_all_the_same() {
+        let broken = br#"{"method":"notifications/message","params":{"data":}}"#;
+        assert!(matches!(Incoming::parse(broken), Err(NotAMessage::Json(error)) if error.is_syntax()));
+    }
+
+    #[test]
+    fn absent_parameters_are_read_as_null() {
+        let Ok(Incoming::Notification { params, .. }) = Incoming::parse(br#"{"method":"x"}"#) else { panic!() };
+        assert_eq!(params.read::<Value>().unwrap(), Value::Null);
+        assert!(params.read::<Progress>().is_err());
+    }
+
+    #[test]
+    fn a_method_with_an_escape_is_the_method_without_it() {
+        let bytes = br#"{"method":"notifications\/progress","params":{"progressToken":"a","progress":1,"total":2,"message":"\u0062"}}"#;
+        let Ok(Incoming::Notification { method, params }) = Incoming::parse(bytes) else { panic!() };
+        assert_eq!(method, "notifications/progress");
+        assert_eq!(params.read::<Progress>().unwrap().message, "b");
+    }
+
+    #[test]
+    fn an_error_goes_before_a_result_and_a_result_of_null_is_none() {
+        let both = br#"{"id":1,"result":{},"error":{"code":-1,"message":"no"}}"#;
+        assert!(matches!(Incoming::parse(both), Ok(Incoming::Response { result: Err(_), .. })));
+        let null = br#"{"id":1,"result":null}"#;
+        assert!(matches!(Incoming::parse(null), Err(NotAMessage::Shapeless)));
+    }
 }

@@ -20,7 +20,7 @@ use crate::mcp::server::stream::SharedStream;
 use crate::mcp::server::table::SharedSession;
 use crate::mcp::server::tools::{Call, NUMBERS};
 use crate::mcp::wire::header::{EVENT_STREAM, JSON, RequestTag, SESSION_ID};
-use crate::mcp::wire::message::{self, CallArguments, Incoming, NotAMessage, RpcId, TOOL};
+use crate::mcp::wire::message::{self, CallArguments, Incoming, NotAMessage, RpcId, TOOL, Unread};
 use crate::observe::event::CursorFound;
 
 /// The longest body that is read.
@@ -47,7 +47,7 @@ where
         }
         Incoming::Request { id, method, params } => {
             let (session, tag) = session_of(server, headers)?;
-            Ok(match method.as_str() {
+            Ok(match method.as_ref() {
                 "ping" => json(StatusCode::OK, &json!({"jsonrpc": "2.0", "id": id, "result": {}})),
                 "tools/list" => {
                     let tool = &server.tool;
@@ -61,6 +61,7 @@ where
         Incoming::Notification { method, params } => {
             let (session, _) = session_of(server, headers)?;
             if method == "notifications/cancelled"
+                && let Ok(params) = params.read::<Value>()
                 && let Ok(request) = RpcId::deserialize(&params["requestId"])
             {
                 server.cancel(&session, &request);
@@ -112,9 +113,9 @@ fn call_tool(
     session: SharedSession,
     tag: RequestTag,
     rpc: RpcId,
-    params: Value,
+    params: Unread<'_>,
 ) -> Response<Reply> {
-    let (arguments, token) = match read_call(&server.tool, &params) {
+    let (arguments, token) = match read_call(&server.tool, params) {
         Ok(read) => read,
         Err(reason) => return rpc_error(&rpc, INVALID_PARAMS, reason),
     };
@@ -151,8 +152,9 @@ fn first_leg(server: &Server, session: &SharedSession, tag: RequestTag, stream: 
 /// The arguments and the progress token of a `tools/call`.
 fn read_call(
     tool: &crate::mcp::server::settings::ToolSettings,
-    params: &Value,
+    params: Unread<'_>,
 ) -> Result<(CallArguments, Option<Value>), &'static str> {
+    let params: Value = params.read().map_err(|_| "expected parameters of a reasonable size and depth")?;
     if params["name"] != TOOL {
         return Err("there is no such tool: expected `report`");
     }

@@ -140,18 +140,18 @@ impl Decoder {
         match name {
             b"data" => {
                 // Line by line is as good as all at once: no UTF-8 sequence goes on over an LF.
-                let value = String::from_utf8_lossy(value);
+                let value = text(value);
                 match &mut self.data {
                     Some(data) => {
                         data.push('\n');
                         data.push_str(&value);
                     }
-                    None => self.data = Some(value.into_owned()),
+                    None => self.data = Some(value),
                 }
             }
             b"id" if !value.contains(&0) => {
                 self.own_id = true;
-                self.id = (!value.is_empty()).then(|| String::from_utf8_lossy(value).into_owned());
+                self.id = (!value.is_empty()).then(|| text(value));
             }
             b"retry" => return milliseconds(value).map(Item::Retry),
             // A comment has an empty name.
@@ -203,6 +203,14 @@ impl Iterator for Decoder {
             }
         }
         None
+    }
+}
+
+/// Bytes as text (9.2.6: "decoded with replacement"). Checking first is faster than replacing what needs no replacement.
+fn text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
     }
 }
 

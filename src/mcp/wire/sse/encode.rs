@@ -13,8 +13,8 @@ pub const KEEP_ALIVE: &str = ": keep-alive\n\n";
 /// - `data`: one `data` line for each of its lines, so that CR and CRLF arrive as LF. Empty data is written too: that
 ///   is what a priming event looks like.
 pub fn encode(out: &mut impl BufMut, id: Option<&str>, retry_ms: Option<u64>, data: &str) {
-    if let Some(id) = id.filter(|id| !id.contains(['\r', '\n', '\0'])) {
-        field(out, "id", id);
+    if let Some(id) = id {
+        encode_id(out, id);
     }
     if let Some(retry_ms) = retry_ms {
         field(out, "retry", &retry_ms.to_string());
@@ -27,6 +27,13 @@ pub fn encode(out: &mut impl BufMut, id: Option<&str>, retry_ms: Option<u64>, da
     }
     field(out, "data", rest);
     out.put_u8(b'\n');
+}
+
+/// Appends the id line that begins an event; what [`encode`] gives for the same event without an id completes it.
+pub fn encode_id(out: &mut impl BufMut, id: &str) {
+    if !id.contains(['\r', '\n', '\0']) {
+        field(out, "id", id);
+    }
 }
 
 fn field(out: &mut impl BufMut, name: &str, value: &str) {

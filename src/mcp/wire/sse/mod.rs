@@ -24,7 +24,7 @@ mod decode;
 mod encode;
 
 pub use decode::{Decoder, Event, EventTooLong, Item, Limits};
-pub use encode::{KEEP_ALIVE, encode};
+pub use encode::{KEEP_ALIVE, encode, encode_id};
 
 #[cfg(test)]
 mod tests;
