@@ -7,6 +7,7 @@ use crate::mcp::wire::header::RequestTag;
 use crate::mcp::wire::sse::{Decoder, Item, Limits};
 use crate::observe::event::{Event, LegEnd};
 use crate::observe::witness::Witness;
+use crate::world::time::SimTime;
 
 /// The longest event that a client reads, in bytes.
 const MAX_EVENT_BYTES: usize = 1 << 20;
@@ -17,18 +18,27 @@ pub struct Leg {
     body: Incoming,
     decoder: Decoder,
     witness: Witness,
+    /// When the bytes came that the decoder is reading.
+    arrived: SimTime,
     ended: bool,
 }
 
 impl Leg {
     /// The leg that answers the request `tag`.
     pub fn new(tag: RequestTag, body: Incoming, witness: Witness) -> Leg {
-        Leg { tag, body, decoder: Decoder::new(Limits { max_event_bytes: MAX_EVENT_BYTES }), witness, ended: false }
+        let arrived = witness.now();
+        let decoder = Decoder::new(Limits { max_event_bytes: MAX_EVENT_BYTES });
+        Leg { tag, body, decoder, witness, arrived, ended: false }
     }
 
     /// The request that this leg answers.
     pub fn tag(&self) -> RequestTag {
         self.tag
+    }
+
+    /// When the last item came: it is read in the instant in which its last byte arrives.
+    pub fn arrived(&self) -> SimTime {
+        self.arrived
     }
 
     /// The next item, or how the leg ended. An event that its end cuts short is never seen (WHATWG HTML, 9.2.6).
@@ -41,6 +51,7 @@ impl Leg {
             }
             match self.body.frame().await {
                 Some(Ok(frame)) => {
+                    self.arrived = self.witness.now();
                     if let Some(bytes) = frame.data_ref() {
                         self.decoder.push(bytes);
                     }

@@ -130,12 +130,13 @@ impl<D: Dial> Client<D> {
         let message = has_data.then(|| Incoming::parse(event.data.as_bytes()).ok()).flatten();
         let id = event.id_field();
         let tag = leg.tag();
-        self.witness.report(Event::FrameReceived {
+        let received = Event::FrameReceived {
             client: tag.client,
             request: tag.request,
             id: id.map(str::to_owned),
             kind: frame_kind(has_data, message.as_ref()),
-        });
+        };
+        self.witness.report_at(leg.arrived(), received);
         match stream.validator.on_event(id, has_data)? {
             Step::Deliver => {
                 if let Some(message) = message {
