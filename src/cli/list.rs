@@ -6,6 +6,7 @@ use anyhow::Context;
 
 use super::args::{ListArguments, Listed};
 use super::exit::{Exit, OrExit, Outcome};
+use super::out;
 use crate::experiment::scenario::{self, Listed as Scenario};
 use crate::mcp::client::settings::Arm;
 use crate::world::fault::EMERGENT;
@@ -29,7 +30,7 @@ pub fn list(arguments: &ListArguments) -> Outcome {
     };
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, summary) in rows {
-        println!("{name:width$}  {summary}");
+        out::line(format_args!("{name:width$}  {summary}"))?;
     }
     Ok(Exit::Well)
 }

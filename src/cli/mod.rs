@@ -4,6 +4,7 @@ mod args;
 mod exit;
 mod interrupt;
 mod list;
+mod out;
 mod replay;
 mod report;
 mod run;
@@ -39,7 +40,9 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            eprintln!("error: {:#}", failure.error);
+            if !out::reader_has_gone(&failure) {
+                eprintln!("error: {:#}", failure.error);
+            }
             failure.exit.into()
         }
     }

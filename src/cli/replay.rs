@@ -1,7 +1,7 @@
 //! `replay`: one run again, told as a story, written as an event log, drawn as a timeline.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Seek as _};
+use std::io::{self, BufWriter, Seek as _, Write as _};
 use std::path::Path;
 
 use anyhow::Context;
@@ -9,13 +9,14 @@ use anyhow::Context;
 use super::args::ReplayArguments;
 use super::exit::{Exit, Failure, OrExit, Outcome};
 use super::{interrupt, select};
+use crate::experiment::results::folder::write_from;
 use crate::experiment::run::{PreparedRun, Run};
 use crate::experiment::scenario::LoadedScenario;
 use crate::observe::recorder::{Recorder, RunRecord};
 use crate::observe::story::{Focus, Story};
 use crate::observe::trace::{TraceHeader, read_trace};
 use crate::report;
-use crate::world::schedule::Schedule;
+use crate::world::schedule::{Schedule, ScheduleError};
 use crate::world::time::SimTime;
 
 /// Carries the command out.
@@ -25,7 +26,13 @@ pub fn replay(arguments: &ReplayArguments) -> Outcome {
     let prepared = match &arguments.schedule {
         None => run.of(&loaded.scenario),
         Some(file) => {
-            let schedule = Schedule::load(file, loaded.scenario.settings.extent()).or_exit(Exit::BadInput)?;
+            let schedule = Schedule::load(file, loaded.scenario.settings.extent()).map_err(|error| {
+                let exit = match error {
+                    ScheduleError::Unreadable { .. } => Exit::Io,
+                    ScheduleError::Invalid(_) => Exit::BadInput,
+                };
+                Failure::new(exit, error)
+            })?;
             run.with_schedule(&loaded.scenario, schedule)
         }
     };
@@ -46,7 +53,8 @@ pub fn replay(arguments: &ReplayArguments) -> Outcome {
         return Err(Failure::say(Exit::Io, format_args!("the event log cannot be kept in a temporary file: {error}")));
     }
     if let Some(path) = &arguments.trace {
-        copy_to(&mut log, path).with_context(|| format!("{} cannot be written", path.display())).or_exit(Exit::Io)?;
+        log.rewind().context("the temporary file cannot be read again").or_exit(Exit::Io)?;
+        write_from(path, |file| io::copy(&mut log, file).map(drop)).or_exit(Exit::Io)?;
     }
     let horizon = loaded.scenario.settings.horizon_s.get().into();
     tell(&mut log, arguments, &record, horizon).context("the story cannot be told").or_exit(Exit::Io)?;
@@ -63,15 +71,6 @@ fn carry_out(prepared: &PreparedRun<'_>, recorder: Recorder) -> Result<RunRecord
         .ok_or_else(|| Failure::say(Exit::Interrupted, "interrupted"))
 }
 
-fn copy_to(log: &mut File, path: &Path) -> io::Result<()> {
-    log.rewind()?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut copy = tempfile::NamedTempFile::new_in(folder)?;
-    io::copy(log, &mut copy)?;
-    copy.persist(path)?;
-    Ok(())
-}
-
 fn tell(log: &mut File, arguments: &ReplayArguments, record: &RunRecord, horizon: SimTime) -> anyhow::Result<()> {
     log.rewind()?;
     let focus = match arguments.client {
@@ -84,7 +83,7 @@ fn tell(log: &mut File, arguments: &ReplayArguments, record: &RunRecord, horizon
         story.tell(entry.t_us, &entry.host, &entry.event)?;
     }
     story.finish(horizon)?;
-    println!("\ndigest of the event log: {}", record.digest);
+    writeln!(io::stdout(), "\ndigest of the event log: {}", record.digest)?;
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use super::args::ReportArguments;
 use super::exit::{Exit, Failure, Outcome};
+use super::out;
 use crate::experiment::results::error::ResultError;
 use crate::report::ReportError;
 
@@ -10,8 +11,8 @@ pub fn report(arguments: &ReportArguments) -> Outcome {
     let from_report = |error: ReportError| Failure::new(exit_of(&error), error);
     crate::report::render(&arguments.dir).map_err(from_report)?;
     let table = crate::report::table_of(&arguments.dir).map_err(from_report)?;
-    println!("{table}");
-    println!("{}", arguments.dir.join("report.html").display());
+    out::line(table)?;
+    out::line(arguments.dir.join("report.html").display())?;
     Ok(Exit::Well)
 }
 

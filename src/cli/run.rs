@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,20 +10,26 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::args::RunArguments;
 use super::exit::{Exit, Failure, OrExit, Outcome};
 use super::report::results_exit;
-use super::{interrupt, select};
+use super::{interrupt, out, select};
 use crate::experiment::build::this_build;
 use crate::experiment::results::error::ResultError;
 use crate::experiment::results::manifest::{Experiment, Manifest, ScenarioText};
 use crate::experiment::results::run::RunResult;
 use crate::experiment::results::writer::ResultWriter;
 use crate::experiment::run::{Run, RunFailed};
-use crate::experiment::scenario::{self, LoadedScenario, Totals};
-use crate::experiment::sweep::{Plan, sweep};
+use crate::experiment::scenario::{self, LoadedScenario, Scenario, Totals};
+use crate::experiment::sweep::{self, CarriedOut, Plan, sweep};
 use crate::mcp::client::settings::Arm;
 use crate::report;
 
 /// Carries the command out.
 pub fn run(arguments: &RunArguments) -> Outcome {
+    run_by(arguments, sweep::carry_out)
+}
+
+/// The same, with the runs carried out by `carry_out`: how the command meets a run that fails can so be seen without
+/// a fault in the simulation.
+fn run_by(arguments: &RunArguments, carry_out: fn(&Scenario, Run, &AtomicBool) -> CarriedOut) -> Outcome {
     let loaded = select::scenario(&arguments.scenario)?;
     let plan = Plan {
         seeds: arguments.seeds.clone().unwrap_or_else(|| loaded.scenario.seeds.clone()),
@@ -30,16 +37,17 @@ pub fn run(arguments: &RunArguments) -> Outcome {
         jobs: select::jobs(arguments.jobs),
     };
     let destination = arguments.out.clone().unwrap_or_else(|| default_folder(&loaded));
+    // Before the first file: an interrupted command must find its handler, or it leaves the hidden folder behind.
+    let stop = interrupt::stop_flag();
     let mut writer = ResultWriter::create(&destination, manifest(arguments, &loaded, &plan)).map_err(from_results)?;
 
     let total = plan.seeds.len() * plan.arms.len() as u64;
     let mut watch = Watch::new(arguments, total);
     #[expect(clippy::disallowed_methods, reason = "wall time of the sweep, for timing.json")]
     let started = Instant::now();
-    let swept = sweep(&loaded.scenario, &plan, interrupt::stop_flag(), &mut writer, |run, result| {
-        watch.ended(run, result);
-    })
-    .map_err(from_results)?;
+    let carry_out = |run| carry_out(&loaded.scenario, run, stop);
+    let swept =
+        sweep(&plan, stop, &mut writer, carry_out, |run, result| watch.ended(run, result)).map_err(from_results)?;
     watch.finish();
 
     if swept.stopped {
@@ -60,21 +68,25 @@ pub fn run(arguments: &RunArguments) -> Outcome {
     let table = report::table_of(finished.path()).or_exit(Exit::Internal)?;
     finished.commit().map_err(from_results)?;
 
-    println!("{table}");
-    println!(
+    out::line(table)?;
+    out::line(format_args!(
         "{} runs in {:.1} s; results, figures and page: {}",
         swept.finished,
         started.elapsed().as_secs_f64(),
         destination.join(report::PAGE).display()
-    );
-    judge(&watch, &loaded, swept.failed.len())
+    ))?;
+    if !swept.failed.is_empty() {
+        let missing = swept.failed.len();
+        return Err(Failure::say(
+            Exit::Internal,
+            format_args!("{missing} of {total} runs brought no result: see above"),
+        ));
+    }
+    Ok(judge(&watch, &loaded))
 }
 
 /// The exit code, and what it is about.
-fn judge(watch: &Watch<'_>, loaded: &LoadedScenario, failed: usize) -> Outcome {
-    if failed > 0 {
-        return Err(Failure::say(Exit::Internal, format_args!("{failed} runs brought no result: see above")));
-    }
+fn judge(watch: &Watch<'_>, loaded: &LoadedScenario) -> Exit {
     let violations = scenario::check(&loaded.scenario.thresholds, &watch.totals);
     if !violations.is_empty() {
         for violation in &violations {
@@ -86,13 +98,13 @@ fn judge(watch: &Watch<'_>, loaded: &LoadedScenario, failed: usize) -> Outcome {
                 select::replay_command(&watch.arguments.scenario, run.seed, run.arm)
             );
         }
-        return Ok(Exit::Violated);
+        return Exit::Violated;
     }
     if watch.all_vacuous {
         eprintln!("no fault took effect in any run: these results compare nothing");
-        return Ok(Exit::Vacuous);
+        return Exit::Vacuous;
     }
-    Ok(Exit::Well)
+    Exit::Well
 }
 
 fn default_folder(loaded: &LoadedScenario) -> PathBuf {
@@ -119,6 +131,13 @@ fn manifest(arguments: &RunArguments, loaded: &LoadedScenario, plan: &Plan) -> M
             arms: plan.arms.clone(),
         },
     )
+}
+
+/// What is said of a run that brought no result: which one, why, and how to see it again.
+fn told(arguments: &RunArguments, run: Run, failed: &RunFailed) -> String {
+    let Run { seed, arm } = run;
+    let again = select::replay_command(&arguments.scenario, seed, arm);
+    format!("error: seed {seed}, arm {arm}: {failed}\n  again: {again}")
 }
 
 fn from_results(error: ResultError) -> Failure {
@@ -153,14 +172,76 @@ impl<'a> Watch<'a> {
                     self.hung = Some((run, result.run.hung));
                 }
             }
-            Err(failed) => self.bar.suspend(|| {
-                eprintln!("error: seed {}, arm {}: {failed}", run.seed, run.arm);
-                eprintln!("  again: {}", select::replay_command(&self.arguments.scenario, run.seed, run.arm));
-            }),
+            Err(failed) => self.bar.suspend(|| eprintln!("{}", told(self.arguments, run, failed))),
         }
     }
 
     fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Arguments, Command};
+    use crate::experiment::pool::Panicked;
+    use crate::experiment::results::reader::ResultFolder;
+    use crate::experiment::results::rows::RunRow;
+
+    fn arguments(out: &Path) -> RunArguments {
+        let small = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/data/small.toml");
+        let words = ["desync-sim", "run", small, "--set", "horizon_s=60", "--set", "client.drain_s=30", "--seeds=0..2"];
+        let out = out.to_str().unwrap();
+        match Arguments::parse_from(words.into_iter().chain(["--out", out])).command {
+            Command::Run(arguments) => arguments,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn panics_once(scenario: &Scenario, run: Run, stop: &AtomicBool) -> CarriedOut {
+        assert!(run != Run { seed: 1, arm: Arm::Trusting }, "the oracle lost count");
+        sweep::carry_out(scenario, run, stop)
+    }
+
+    fn rows(folder: &Path) -> Vec<RunRow> {
+        ResultFolder::open(folder).unwrap().rows().unwrap().collect::<Result<_, _>>().unwrap()
+    }
+
+    #[test]
+    fn a_run_that_panics_harms_no_other_run_and_ends_the_command_as_an_internal_error() {
+        let place = tempfile::tempdir().unwrap();
+        let (whole, with_panic) = (place.path().join("whole"), place.path().join("with-panic"));
+        run(&arguments(&whole)).unwrap();
+        let failure = run_by(&arguments(&with_panic), panics_once).unwrap_err();
+        assert_eq!(failure.exit, Exit::Internal);
+        assert_eq!(failure.error.to_string(), "1 of 4 runs brought no result: see above");
+
+        let mut expected = rows(&whole);
+        expected.retain(|row| (row.seed, row.arm.as_str()) != (1, "trusting"));
+        assert_eq!(expected.len(), 3);
+        assert_eq!(rows(&with_panic), expected);
+    }
+
+    #[test]
+    fn where_every_run_panics_nothing_is_written() {
+        let place = tempfile::tempdir().unwrap();
+        let failure = run_by(&arguments(&place.path().join("all")), |_, _, _| panic!("always")).unwrap_err();
+        assert_eq!(failure.exit, Exit::Internal);
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_run_that_failed_is_named_with_its_seed_its_arm_and_the_command_that_shows_it() {
+        let mut arguments = arguments(Path::new("anywhere"));
+        arguments.scenario.scenario = "incident".to_owned();
+        let failed = RunFailed::Panicked(Panicked { message: "the oracle lost count".to_owned() });
+        assert_eq!(
+            told(&arguments, Run { seed: 1, arm: Arm::Trusting }, &failed),
+            "error: seed 1, arm trusting: the run panicked: the oracle lost count\n  \
+             again: desync-sim replay incident --set horizon_s=60 --set client.drain_s=30 --seed 1 --arm trusting"
+        );
     }
 }

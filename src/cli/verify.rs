@@ -1,6 +1,6 @@
 //! `verify`: each run twice, in separate processes, event log against event log.
 
-use std::io::{BufRead, BufReader, Lines};
+use std::io::{self, BufRead, BufReader, Lines};
 use std::ops::ControlFlow;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -8,11 +8,12 @@ use anyhow::{Context, bail};
 
 use super::args::{ScenarioArguments, VerifyArguments};
 use super::exit::{Exit, Failure, Outcome};
-use super::{interrupt, select};
+use super::{interrupt, out, select};
 use crate::experiment::pool;
 use crate::mcp::client::settings::Arm;
 
 /// What came of running one seed of one arm twice.
+#[derive(Debug, PartialEq, Eq)]
 enum Comparison {
     /// All lines are equal.
     Same { lines: u64 },
@@ -40,57 +41,77 @@ pub fn verify(arguments: &VerifyArguments) -> Outcome {
         |(seed, arm)| compare(&arguments.scenario, *seed, *arm),
         |(seed, arm), compared| {
             checked += 1;
-            match compared.map_err(anyhow::Error::new).and_then(|compared| compared) {
-                Ok(Comparison::Same { lines }) => total_lines += lines,
+            let told = match compared.map_err(anyhow::Error::new).and_then(|compared| compared) {
+                Ok(Comparison::Same { lines }) => {
+                    total_lines += lines;
+                    Ok(())
+                }
                 Ok(Comparison::Differs { line, first, second }) => {
                     differing += 1;
-                    println!("seed {seed}, arm {arm}: the event logs differ at line {line}");
-                    println!("  first process:  {}", first.as_deref().unwrap_or("(no more lines)"));
-                    println!("  second process: {}", second.as_deref().unwrap_or("(no more lines)"));
-                    println!("  again: {} --trace -", select::replay_command(&arguments.scenario, *seed, *arm));
+                    let none = "(no more lines)";
+                    out::line(format_args!(
+                        "seed {seed}, arm {arm}: the event logs differ at line {line}\n  first process:  {}\n  \
+                         second process: {}\n  again: {} --trace -",
+                        first.as_deref().unwrap_or(none),
+                        second.as_deref().unwrap_or(none),
+                        select::replay_command(&arguments.scenario, *seed, *arm)
+                    ))
                 }
-                Err(error) => {
-                    failure = Some(error.context(format!("seed {seed}, arm {arm}")));
-                    return ControlFlow::Break(());
+                Err(error) => Err(Failure::new(Exit::Internal, error.context(format!("seed {seed}, arm {arm}")))),
+            };
+            match told {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(failed) => {
+                    failure = Some(failed);
+                    ControlFlow::Break(())
                 }
             }
-            ControlFlow::Continue(())
         },
     );
-    if let Some(error) = failure {
-        return Err(Failure::new(Exit::Internal, error));
+    if let Some(failure) = failure {
+        return Err(failure);
     }
     if checked < runs.len() {
         return Ok(Exit::Interrupted);
     }
     if differing > 0 {
-        println!("{differing} of {} runs differ between two processes", runs.len());
+        out::line(format_args!("{differing} of {} runs differ between two processes", runs.len()))?;
         return Ok(Exit::Violated);
     }
-    println!(
+    out::line(format_args!(
         "{} runs ({} seeds, {} arms), each in two processes: all {total_lines} lines of the event logs are equal",
         runs.len(),
         arguments.seeds.len(),
         arms.len()
-    );
+    ))?;
     Ok(Exit::Well)
 }
 
 fn compare(scenario: &ScenarioArguments, seed: u64, arm: Arm) -> anyhow::Result<Comparison> {
     let mut first = Replayed::start(scenario, seed, arm)?;
     let mut second = Replayed::start(scenario, seed, arm)?;
-    let mut line = 0;
+    let compared = first_difference(&mut first.lines, &mut second.lines)
+        .context("the event log of a second process cannot be read")?;
+    if let Comparison::Same { .. } = compared {
+        first.end()?;
+        second.end()?;
+    }
+    Ok(compared)
+}
+
+/// Reads two event logs side by side, as far as the first line that is not the same in both.
+fn first_difference(
+    mut first: impl Iterator<Item = io::Result<String>>,
+    mut second: impl Iterator<Item = io::Result<String>>,
+) -> io::Result<Comparison> {
+    let mut lines = 0;
     loop {
-        line += 1;
-        match (first.next_line()?, second.next_line()?) {
-            (None, None) => break,
-            (a, b) if a == b => {}
-            (first, second) => return Ok(Comparison::Differs { line, first, second }),
+        match (first.next().transpose()?, second.next().transpose()?) {
+            (None, None) => return Ok(Comparison::Same { lines }),
+            (a, b) if a == b => lines += 1,
+            (first, second) => return Ok(Comparison::Differs { line: lines + 1, first, second }),
         }
     }
-    first.end()?;
-    second.end()?;
-    Ok(Comparison::Same { lines: line - 1 })
 }
 
 /// A process of this program that replays one run and writes its event log to a pipe.
@@ -118,10 +139,6 @@ impl Replayed {
         Ok(Replayed { child, lines: BufReader::new(stdout).lines() })
     }
 
-    fn next_line(&mut self) -> anyhow::Result<Option<String>> {
-        self.lines.next().transpose().context("the event log of a second process cannot be read")
-    }
-
     fn end(&mut self) -> anyhow::Result<()> {
         let status = self.child.wait()?;
         // The replayed run's own verdict is no matter here, only whether it came to its end.
@@ -137,5 +154,41 @@ impl Drop for Replayed {
         // Already ended in the ordinary course; after a difference it is of no more use.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn difference(first: &str, second: &str) -> Comparison {
+        first_difference(first.as_bytes().lines(), second.as_bytes().lines()).unwrap()
+    }
+
+    fn differs(line: u64, first: Option<&str>, second: Option<&str>) -> Comparison {
+        Comparison::Differs { line, first: first.map(str::to_owned), second: second.map(str::to_owned) }
+    }
+
+    #[test]
+    fn equal_logs_are_the_same() {
+        assert_eq!(difference("header\na\nb\n", "header\na\nb\n"), Comparison::Same { lines: 3 });
+    }
+
+    #[test]
+    fn the_first_line_that_differs_is_named_and_not_a_later_one() {
+        assert_eq!(difference("header\na\nb\nc\n", "header\na\nB\nC\n"), differs(3, Some("b"), Some("B")));
+    }
+
+    #[test]
+    fn a_log_that_ends_sooner_differs_at_its_end() {
+        assert_eq!(difference("header\na\n", "header\n"), differs(2, Some("a"), None));
+        assert_eq!(difference("", "header\n"), differs(1, None, Some("header")));
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_read_is_no_difference() {
+        let broken = std::iter::once(Err(io::Error::other("the pipe broke")));
+        let error = first_difference("a\n".as_bytes().lines(), broken).unwrap_err();
+        assert_eq!(error.to_string(), "the pipe broke");
     }
 }

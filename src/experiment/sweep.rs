@@ -34,17 +34,26 @@ pub struct Swept {
     pub stopped: bool,
 }
 
-/// Runs `plan` and pushes each result to `writer`, in the order of the seeds and, within a seed, of the arms.
+/// What carrying one run out comes to: none where it was stopped before its end.
+pub type CarriedOut = Result<Option<RunResult>, RunFailed>;
+
+/// Carries out one run of `scenario`, as a sweep does.
+pub fn carry_out(scenario: &Scenario, run: Run, stop: &AtomicBool) -> CarriedOut {
+    run.of(scenario).carry_out(Recorder::new(), stop)
+}
+
+/// Carries out each run of `plan` and pushes its result to `writer`, in the order of the seeds and, within a seed, of
+/// the arms.
 ///
 /// `ended` is told of each run as its turn comes. A run that fails is kept in what is returned and harms no other.
 ///
 /// # Errors
 /// Where a result cannot be written: no further run is started then.
 pub fn sweep(
-    scenario: &Scenario,
     plan: &Plan,
     stop: &AtomicBool,
     writer: &mut ResultWriter,
+    carry_out: impl Fn(Run) -> CarriedOut + Sync,
     mut ended: impl FnMut(Run, Result<&RunResult, &RunFailed>),
 ) -> Result<Swept, ResultError> {
     let runs: Vec<Run> =
@@ -56,8 +65,8 @@ pub fn sweep(
         plan.jobs,
         stop,
         |run| format!("seed {} arm {}", run.seed, run.arm),
-        |run| run.of(scenario).carry_out(Recorder::new(), stop),
-        |run, result: Ended<Result<Option<RunResult>, RunFailed>>| {
+        |run| carry_out(*run),
+        |run, result: Ended<CarriedOut>| {
             match result.map_err(RunFailed::from).and_then(|result| result) {
                 Ok(Some(result)) => {
                     ended(*run, Ok(&result));

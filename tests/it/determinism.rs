@@ -2,10 +2,7 @@
 
 use std::path::Path;
 
-use super::program::{desync_sim, files};
-
-/// A scenario that is quick to run and has every kind of event in it.
-const SMALL: &str = "tests/it/data/small.toml";
+use super::program::{SMALL, desync_sim, digest_of, files, replay, table};
 
 fn run_into(folder: &Path, more: &[&str]) {
     let mut arguments = vec!["run", SMALL, "--out", folder.to_str().unwrap()];
@@ -33,12 +30,15 @@ fn a_seed_alone_is_the_seed_in_a_sweep() {
     let (sweep, alone) = (place.path().join("sweep"), place.path().join("alone"));
     run_into(&sweep, &["--seeds", "0..4"]);
     run_into(&alone, &["--seeds", "3..4"]);
-    let rows = |folder: &Path| -> Vec<String> {
-        let text = std::fs::read_to_string(folder.join("runs.csv")).unwrap();
-        text.lines().skip(1).filter(|line| line.split(',').nth(2) == Some("3")).map(str::to_owned).collect()
+    let runs = |folder: &Path, seed: &str| -> Vec<_> {
+        table(&folder.join("runs.csv")).into_iter().filter(|row| row["seed"] == seed).collect()
     };
-    assert_eq!(rows(&sweep), rows(&alone));
-    assert_eq!(rows(&alone).len(), 2);
+    assert_eq!(runs(&sweep, "3"), runs(&alone, "3"));
+    assert_eq!(runs(&alone, "3").len(), 2);
+    // And as a process of its own.
+    for run in runs(&alone, "3") {
+        assert_eq!(digest_of(&replay(SMALL, "3", &run["arm"], &[])), run["digest"]);
+    }
 }
 
 #[test]
@@ -59,4 +59,12 @@ fn report_draws_the_same_files_again() {
     std::fs::write(folder.join("report.html"), "spoiled").unwrap();
     desync_sim(&["report", folder.to_str().unwrap()]).ends_with(0);
     assert!(files(&folder) == before);
+}
+
+#[test]
+fn a_story_is_told_twice_in_the_same_words() {
+    let tell = || replay(SMALL, "1", "validating", &[]).ends_with(0).stdout;
+    let story = tell();
+    assert_eq!(story, tell());
+    assert!(story.lines().count() > 100, "this story is too short to prove anything:\n{story}");
 }

@@ -1,3 +1,8 @@
 //! The integration tests: the program from outside, and the rules that its sources keep.
 
+mod bad_input;
+mod cli;
+mod determinism;
+mod golden;
+mod program;
 mod tidy;

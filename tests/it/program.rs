@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+/// A scenario that is quick to run and has nearly every kind of event in it.
+pub const SMALL: &str = "tests/it/data/small.toml";
+
 /// What one execution left behind.
 pub struct Ran {
     /// The exit code.
@@ -17,6 +20,8 @@ pub struct Ran {
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_desync-sim"));
     command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR"));
+    // The help is as wide as the window, and backtraces of the caller's would get into messages.
+    command.env_remove("COLUMNS").env_remove("RUST_BACKTRACE");
     command
 }
 
@@ -32,6 +37,32 @@ pub fn ran(output: Output) -> Ran {
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
     }
+}
+
+/// Replays one run.
+pub fn replay(scenario: &str, seed: &str, arm: &str, more: &[&str]) -> Ran {
+    let mut arguments = vec!["replay", scenario, "--seed", seed, "--arm", arm];
+    arguments.extend(more);
+    desync_sim(&arguments)
+}
+
+/// The digest that `replay` tells at the end of its story.
+pub fn digest_of(replayed: &Ran) -> String {
+    let last = replayed.stdout.lines().last().unwrap_or_default();
+    last.strip_prefix("digest of the event log: ").unwrap_or_else(|| panic!("no digest: {last}")).to_owned()
+}
+
+/// The names of what lies in `folder`, in order.
+pub fn entries(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// The rows of a table of a result folder, each as its fields by the names of the columns.
+pub fn table(file: &Path) -> Vec<std::collections::BTreeMap<String, String>> {
+    csv::Reader::from_path(file).unwrap().deserialize().collect::<Result<_, _>>().unwrap()
 }
 
 impl Ran {

@@ -1,11 +1,12 @@
 //! The invariants of ARCHITECTURE.md that say what the sources do not contain.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every Rust file below `folder`, with its path from the project's root and its text without comments.
 fn sources(folder: &str) -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let mut files = Vec::new();
     let mut folders: Vec<PathBuf> = vec![root.join(folder)];
     while let Some(folder) = folders.pop() {
@@ -35,44 +36,60 @@ fn forbid(folder: &str, words: &[&str], except: impl Fn(&str) -> bool, why: &str
         .iter()
         .filter(|(path, _)| !except(path))
         .flat_map(|(path, code)| {
-            let lines = code.lines().enumerate();
-            lines
-                .flat_map(|(_, line)| words.iter().filter(|word| line.contains(**word)).map(move |_| line))
-                .map(move |line| format!("{path}: {}", line.trim()))
+            let lines = code.lines().filter(|line| words.iter().any(|word| line.contains(*word)));
+            lines.map(move |line| format!("{path}: {}", line.trim()))
         })
         .collect();
     assert!(found.is_empty(), "{why}:\n{}", found.join("\n"));
 }
 
-#[test]
-fn the_cursor_imports_nothing_from_the_crate() {
-    forbid(
-        "src/cursor",
-        &["crate::mcp", "crate::world", "crate::observe", "crate::experiment", "std::time::Instant", "tokio"],
-        |_| false,
-        "the validator is a library of its own",
-    );
-}
-
-#[test]
-fn clients_cannot_reach_the_oracle_or_the_server() {
-    forbid(
+/// What of the crate each room may name: the code map of ARCHITECTURE.md.
+const MAY_NAME: &[(&str, &[&str])] = &[
+    // The validator and the reader of people's files are libraries of their own.
+    ("src/cursor", &[]),
+    ("src/document", &[]),
+    ("src/mcp/wire", &["observe::event"]),
+    // A client knows the wire, and can only write to the log: neither the oracle nor the server is in its reach.
+    (
         "src/mcp/client",
-        &["oracle", "recorder", "mcp::server", "crate::experiment"],
-        |_| false,
-        "a client knows the wire only",
-    );
-}
+        &["cursor", "mcp::net", "mcp::wire", "observe::event", "observe::witness", "world::draw", "world::time"],
+    ),
+    (
+        "src/mcp/server",
+        &[
+            "cursor",
+            "mcp::net",
+            "mcp::server",
+            "mcp::wire",
+            "observe::event",
+            "observe::witness",
+            "world::draw",
+            "world::fault",
+            "world::schedule",
+            "world::time",
+        ],
+    ),
+    ("src/world", &["document", "mcp::net", "mcp::wire", "observe::event", "observe::witness", "world"]),
+    ("src/observe", &["observe", "world::fault", "world::time"]),
+    // Analysis reads files, and never simulates.
+    ("src/stats", &["experiment::results", "mcp::client::settings", "stats", "world::time"]),
+    ("src/report", &["experiment::results", "mcp::client::settings", "report", "stats", "world::time"]),
+];
 
 #[test]
-fn report_and_stats_never_simulate() {
-    for room in ["src/report", "src/stats"] {
-        forbid(
-            room,
-            &["simulation", "turmoil", "mcp::server", "world::gateway", "tokio"],
-            |_| false,
-            "analysis reads files only",
-        );
+fn each_room_names_only_what_the_code_map_allows() {
+    for (room, allowed) in MAY_NAME {
+        for (path, code) in sources(room) {
+            for named in code.split("crate::").skip(1) {
+                let is_allowed = allowed.iter().any(|allowed| {
+                    named
+                        .strip_prefix(allowed)
+                        .is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_'))
+                });
+                let name = named.split(|c: char| !(c.is_ascii_alphanumeric() || "_:".contains(c))).next().unwrap();
+                assert!(is_allowed, "{path} names crate::{name}; {room} may name {allowed:?}");
+            }
+        }
     }
 }
 
@@ -112,9 +129,33 @@ fn nothing_in_a_run_depends_on_the_process() {
 #[test]
 fn every_select_is_biased() {
     for (path, code) in sources("src") {
-        for after in code.split("tokio::select! {").skip(1) {
-            assert!(after.trim_start().starts_with("biased;"), "{path}: a select! without `biased;` draws its order");
+        for after in code.split("select!").skip(1) {
+            let inside = after.trim_start().strip_prefix('{').unwrap_or_default();
+            assert!(inside.trim_start().starts_with("biased;"), "{path}: a select! without `biased;` draws its order");
         }
+    }
+}
+
+/// An `expect` has a reason, and says so where it has become unnecessary.
+#[test]
+fn no_lint_is_allowed_away() {
+    forbid("src", &["#[allow(", "#![allow("], |_| false, "use #[expect(…, reason = …)]");
+}
+
+#[test]
+fn clippy_forbids_what_a_run_must_not_use() {
+    let clippy = text("clippy.toml");
+    for what in [
+        "std::time::Instant::now",
+        "std::time::SystemTime::now",
+        "std::thread::spawn",
+        "tokio::task::spawn_blocking",
+        "std::env::var",
+        "std::collections::HashMap",
+        "std::collections::HashSet",
+        "std::hash::RandomState",
+    ] {
+        assert!(clippy.contains(&format!("{{ path = \"{what}\", ")), "clippy.toml does not forbid {what}");
     }
 }
 
@@ -137,4 +178,86 @@ fn a_build_without_tokio_unstable_stops_with_a_sentence() {
     let (_, lib) = sources("src").into_iter().find(|(path, _)| path == "src/lib.rs").unwrap();
     assert!(lib.contains("#[cfg(not(tokio_unstable))]\ncompile_error!("));
     assert!(lib.contains("must be built with `--cfg tokio_unstable`"));
+    let cargo: toml::Table = text(".cargo/config.toml").parse().unwrap();
+    assert_eq!(cargo["build"]["rustflags"].as_array().unwrap(), &["--cfg".into(), "tokio_unstable".into()]);
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn text(file: &str) -> String {
+    fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// Every dependency has its reason in ARCHITECTURE.md, and no reason has lost its dependency.
+#[test]
+fn every_dependency_earns_its_place() {
+    let manifest: toml::Table = text("Cargo.toml").parse().unwrap();
+    let names = |table: &str| manifest[table].as_table().unwrap().keys().cloned().collect::<BTreeSet<String>>();
+    let dependencies: BTreeSet<String> = names("dependencies").union(&names("dev-dependencies")).cloned().collect();
+
+    let architecture = text("ARCHITECTURE.md");
+    let (_, after) =
+        architecture.split_once("\n## Dependencies\n").expect("ARCHITECTURE.md has a room for dependencies");
+    let rows = after.lines().skip_while(|line| !line.starts_with('|')).skip(2).take_while(|line| line.starts_with('|'));
+    let explained: BTreeSet<String> = rows
+        .filter_map(|row| row.split('|').nth(1))
+        .flat_map(|names| names.split(','))
+        .map(|name| name.trim().to_owned())
+        .collect();
+    assert_eq!(dependencies, explained, "left: Cargo.toml, right: ARCHITECTURE.md");
+}
+
+#[test]
+fn the_changelog_has_a_place_for_what_comes_next() {
+    let changelog = text("CHANGELOG.md");
+    assert!(changelog.starts_with("# Changelog\n"));
+    assert!(changelog.lines().any(|line| line == "## Unreleased"));
+}
+
+#[test]
+fn what_makes_a_build_the_same_everywhere_is_committed() {
+    let toolchain: toml::Table = text("rust-toolchain.toml").parse().unwrap();
+    let channel = toolchain["toolchain"]["channel"].as_str().unwrap();
+    assert!(channel.starts_with(|c: char| c.is_ascii_digit()), "`{channel}` is another compiler next month");
+    assert!(root().join("Cargo.lock").is_file());
+    let manifest: toml::Table = text("Cargo.toml").parse().unwrap();
+    assert_eq!(manifest["package"]["license"].as_str(), Some("MIT OR Apache-2.0"));
+    assert_eq!(manifest["lints"]["rust"]["unsafe_code"].as_str(), Some("forbid"));
+}
+
+/// What is true on one machine only has no place here.
+#[test]
+fn no_file_names_a_path_of_somebodys_machine() {
+    // In pieces, or this file would be the first one found.
+    let machine = [concat!("/", "work/"), concat!("/tmp/", "wt"), concat!("/", "root/"), concat!("/", "home/")];
+    // What is not committed: builds, runs, and the hidden files of tools other than ours.
+    let skipped = ["target", "results/runs"].map(|name| root().join(name));
+    let is_foreign = |path: &Path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with('.') && ![".cargo", ".ci", ".gitignore"].contains(&name)
+    };
+    let mut looked_at = 0;
+    let mut folders = vec![root().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if skipped.contains(&path) || is_foreign(&path) {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            // Pictures and the like are no text.
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            looked_at += 1;
+            for (number, line) in text.lines().enumerate() {
+                let found = machine.iter().find(|place| line.contains(**place));
+                assert!(found.is_none(), "{}:{}: {}", path.display(), number + 1, line.trim());
+            }
+        }
+    }
+    assert!(looked_at > 100, "only {looked_at} files: this test looks at nothing");
 }

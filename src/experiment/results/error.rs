@@ -5,24 +5,25 @@ use std::path::{Path, PathBuf};
 
 use super::FORMAT;
 
-/// A result folder cannot be written or read. Every text names the path.
+/// A result folder cannot be written or read. Every text names the path, and a refusal of the operating system is told
+/// in the text itself: no error has a source that would tell it once more.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultError {
     /// The operating system refused to write.
-    #[error("cannot write {}: {}", path.display(), explain(source))]
+    #[error("cannot write {}: {}", path.display(), explain(refusal))]
     Write {
         /// The file or folder.
         path: PathBuf,
         /// The refusal.
-        source: io::Error,
+        refusal: io::Error,
     },
     /// The operating system refused to read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {refusal}", path.display())]
     Read {
         /// The file or folder.
         path: PathBuf,
         /// The refusal.
-        source: io::Error,
+        refusal: io::Error,
     },
     /// A place for results is taken by something else.
     #[error(
@@ -74,14 +75,14 @@ pub enum ResultError {
 }
 
 impl ResultError {
-    /// The refusal `source` while writing `path`.
-    pub fn write(path: &Path, source: impl Into<io::Error>) -> ResultError {
-        ResultError::Write { path: path.to_owned(), source: source.into() }
+    /// Says that the operating system refused while writing `path`.
+    pub fn write(path: &Path, refusal: impl Into<io::Error>) -> ResultError {
+        ResultError::Write { path: path.to_owned(), refusal: refusal.into() }
     }
 
-    /// The refusal `source` while reading `path`.
-    pub fn read(path: &Path, source: impl Into<io::Error>) -> ResultError {
-        ResultError::Read { path: path.to_owned(), source: source.into() }
+    /// Says that the operating system refused while reading `path`.
+    pub fn read(path: &Path, refusal: impl Into<io::Error>) -> ResultError {
+        ResultError::Read { path: path.to_owned(), refusal: refusal.into() }
     }
 }
 

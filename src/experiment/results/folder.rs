@@ -1,7 +1,7 @@
 //! A folder that appears whole or not at all, and files that do.
 
-use std::fs;
-use std::io::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -69,8 +69,8 @@ fn refuse_foreign(destination: &Path) -> Result<(), ResultError> {
             None => Ok(()),
             Some(_) => Err(foreign()),
         },
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(e) if e.kind() == std::io::ErrorKind::NotADirectory => {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::NotADirectory => {
             if destination.exists() {
                 Err(foreign())
             } else {
@@ -105,13 +105,25 @@ fn hidden(path: &Path, purpose: &str) -> Result<TempDir, ResultError> {
 /// # Errors
 /// Where the folder cannot be written or the disk is full; the file then stays as it was.
 pub fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), ResultError> {
+    write_from(path, |file| file.write_all(bytes.as_ref()))
+}
+
+/// The same for what `write` writes. Where `path` is no file but a device or a pipe, it is written into: to move a file
+/// to its place would destroy it.
+///
+/// # Errors
+/// As [`write_file`].
+pub fn write_from(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), ResultError> {
     let failed = |e| ResultError::write(path, e);
+    if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return File::options().write(true).open(path).and_then(|mut device| write(&mut device)).map_err(failed);
+    }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".partial-");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let mut file = builder.tempfile_in(parent_of(path)).map_err(failed)?;
-    file.write_all(bytes.as_ref()).map_err(failed)?;
+    write(file.as_file_mut()).map_err(failed)?;
     file.persist(path).map_err(|e| failed(e.error))?;
     Ok(())
 }
