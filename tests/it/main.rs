@@ -5,4 +5,5 @@ mod cli;
 mod determinism;
 mod golden;
 mod program;
+mod scenarios;
 mod tidy;
