@@ -6,4 +6,5 @@ mod determinism;
 mod golden;
 mod program;
 mod readme;
+mod scenarios;
 mod tidy;

@@ -33,7 +33,8 @@ pub struct ServerSettings {
     pub replay: Replay,
     /// The answer to a cursor that is not an id of this server.
     pub unknown_cursor: CursorAnswer,
-    /// The answer to a cursor whose successor has left the buffer.
+    /// The answer to a cursor whose own event has left the buffer: stores look ids up exactly, so that a successor
+    /// which is still there does not count.
     pub purged_cursor: CursorAnswer,
     /// The answer to a cursor above every id given so far.
     pub ahead_cursor: CursorAnswer,

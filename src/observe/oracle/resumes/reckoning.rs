@@ -68,7 +68,11 @@ impl Resumes {
             return;
         };
         let (data, ended) = (leg.data, leg.ended);
-        let pending = leg.resume.as_mut().is_some_and(|resume| !std::mem::replace(&mut resume.accounted, true));
+        // A leg that continued its stream and was moved to another life later is torn, but was no desync to miss.
+        let pending = leg.resume.as_mut().is_some_and(|resume| {
+            let open = !std::mem::replace(&mut resume.accounted, true);
+            open && resume.desync.is_some()
+        });
         if pending && harmful {
             if data == 0 {
                 stream.unnoticed = true;

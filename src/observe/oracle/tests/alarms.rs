@@ -143,6 +143,18 @@ fn an_alarm_about_a_leg_that_moved_to_another_life_is_true() {
     assert_eq!(history.alarms(), TRUE);
 }
 
+/// Found by the scenario `counter-wrap`, where more desyncs were missed than there were.
+#[test]
+fn a_coherent_leg_that_moved_to_another_life_is_no_missed_desync() {
+    let mut history = History::cut_off();
+    let leg = history.resume("8412", Some((1, 3)));
+    history.append(1, 3, 3).data(leg, "8413");
+    history.close(1, Cause::CounterWrap).log(2, 1, 0).rebase(leg, 1, 2, 0);
+    history.append(2, 0, 0).data(leg, "1").leg_ends(leg);
+    history.resume("1", Some((2, 1)));
+    assert_eq!(history.alarms(), NOTHING);
+}
+
 #[test]
 fn each_resume_after_the_first_is_judged_on_its_own() {
     let mut history = History::recycled();
