@@ -6,7 +6,7 @@
 //!
 //! > The first data event after a resume must be the successor of the last one consumed, in the same epoch.
 //!
-//! [`judge`] is that rule as a pure function. The incident that started this project is one call of it: the
+//! [`judge()`] is that rule as a pure function. The incident that started this project is one call of it: the
 //! client presented 8412 and was answered with HTTP 200 and `id: 17`.
 //!
 //! ```

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rules {
-    /// The base rule, [`judge`](super::judge), on the first data event of a resumed leg. On by default. Assumes that
+    /// The base rule, [`judge`](super::judge()), on the first data event of a resumed leg. On by default. Assumes that
     /// ids count up by one in each stream: a counter shared by several streams has legal gaps.
     pub continuity: bool,
     /// A replay may start with the event that the cursor names: it is dropped as a duplicate and the next one is

@@ -163,7 +163,7 @@ fn runs_in_which_no_fault_took_effect_end_the_command_with_3() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("quiet");
     let quiet = ["run", "quiet", "--seeds", "0..1", "--arms", "trusting", "--out", folder.to_str().unwrap()];
-    let short = ["--set", "horizon_s=60", "--set", "client.drain_s=30"];
+    let short = ["--set", "horizon_s=300"];
     desync_sim(&[&quiet[..], &short[..]].concat()).ends_with(3).complains(&["no fault took effect in any run"]);
     assert!(table(&folder.join("runs.csv")).iter().all(|run| run["vacuous"] == "true"));
 }

@@ -72,8 +72,29 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("src/world", &["document", "mcp::net", "mcp::wire", "observe::event", "observe::witness", "world"]),
     ("src/observe", &["observe", "world::fault", "world::time"]),
     // Analysis reads files, and never simulates.
-    ("src/stats", &["experiment::results", "mcp::client::settings", "stats", "world::time"]),
-    ("src/report", &["experiment::results", "mcp::client::settings", "report", "stats", "world::time"]),
+    (
+        "src/stats",
+        &[
+            "experiment::results",
+            "mcp::client::settings",
+            "observe::measure",
+            "observe::verdict",
+            "stats",
+            "world::time",
+        ],
+    ),
+    (
+        "src/report",
+        &[
+            "experiment::results",
+            "mcp::client::settings",
+            "observe::measure",
+            "observe::verdict",
+            "report",
+            "stats",
+            "world::time",
+        ],
+    ),
 ];
 
 #[test]

@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use crate::observe::event::{CallNo, RequestNo};
 
-/// The state of one client. Changes to `session` wake [`super::Client::changed`].
+/// The state of one client. Changes to `session` wake whoever waits for one.
 #[derive(Default)]
 pub struct State {
     pub(super) session: Session,
