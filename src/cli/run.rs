@@ -17,7 +17,7 @@ use crate::experiment::results::manifest::{Experiment, Manifest, ScenarioText};
 use crate::experiment::results::run::RunResult;
 use crate::experiment::results::writer::ResultWriter;
 use crate::experiment::run::{Run, RunFailed};
-use crate::experiment::scenario::{self, LoadedScenario, Scenario, Totals};
+use crate::experiment::scenario::{self, LoadedScenario, Scenario, Threshold, Totals};
 use crate::experiment::sweep::{self, CarriedOut, Plan, sweep};
 use crate::mcp::client::settings::Arm;
 use crate::report;
@@ -42,7 +42,7 @@ fn run_by(arguments: &RunArguments, carry_out: fn(&Scenario, Run, &AtomicBool) -
     let mut writer = ResultWriter::create(&destination, manifest(arguments, &loaded, &plan)).map_err(from_results)?;
 
     let total = plan.seeds.len() * plan.arms.len() as u64;
-    let mut watch = Watch::new(arguments, total);
+    let mut watch = Watch::new(arguments, &loaded.scenario.thresholds, total);
     #[expect(clippy::disallowed_methods, reason = "wall time of the sweep, for timing.json")]
     let started = Instant::now();
     let carry_out = |run| carry_out(&loaded.scenario, run, stop);
@@ -91,12 +91,10 @@ fn judge(watch: &Watch<'_>, loaded: &LoadedScenario) -> Exit {
     if !violations.is_empty() {
         for violation in &violations {
             eprintln!("violated: {violation}");
-        }
-        if let Some((run, _)) = watch.hung {
-            eprintln!(
-                "a run with hung calls: {}",
-                select::replay_command(&watch.arguments.scenario, run.seed, run.arm)
-            );
+            if let Some(run) = watch.farthest(&violation.threshold) {
+                let again = select::replay_command(&watch.arguments.scenario, run.seed, run.arm);
+                eprintln!("  its farthest run: {again}");
+            }
         }
         return Exit::Violated;
     }
@@ -150,16 +148,18 @@ struct Watch<'a> {
     bar: ProgressBar,
     totals: BTreeMap<Arm, Totals>,
     all_vacuous: bool,
-    hung: Option<(Run, u32)>,
+    /// Of each threshold, the run that lies farthest on the side that it forbids, and the measure's value there.
+    farthest: Vec<(Threshold, Option<(f64, Run)>)>,
 }
 
 impl<'a> Watch<'a> {
-    fn new(arguments: &'a RunArguments, total: u64) -> Watch<'a> {
+    fn new(arguments: &'a RunArguments, thresholds: &[Threshold], total: u64) -> Watch<'a> {
         // Draws on stderr, and on nothing where that is no terminal.
         let bar = ProgressBar::new(total);
         let style = ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {elapsed} elapsed, {eta} to go  {msg}");
         bar.set_style(style.expect("the template is a constant"));
-        Watch { arguments, bar, totals: BTreeMap::new(), all_vacuous: true, hung: None }
+        let farthest = thresholds.iter().map(|threshold| (threshold.clone(), None)).collect();
+        Watch { arguments, bar, totals: BTreeMap::new(), all_vacuous: true, farthest }
     }
 
     fn ended(&mut self, run: Run, result: Result<&RunResult, &RunFailed>) {
@@ -168,12 +168,30 @@ impl<'a> Watch<'a> {
             Ok(result) => {
                 self.totals.entry(run.arm).or_default().add(&result.run);
                 self.all_vacuous &= result.run.vacuous;
-                if result.run.hung > 0 && self.hung.is_none() {
-                    self.hung = Some((run, result.run.hung));
-                }
+                self.compare(run, result);
             }
             Err(failed) => self.bar.suspend(|| eprintln!("{}", told(self.arguments, run, failed))),
         }
+    }
+
+    fn compare(&mut self, run: Run, result: &RunResult) {
+        let mut alone = Totals::default();
+        alone.add(&result.run);
+        for (threshold, farthest) in self.farthest.iter_mut().filter(|(threshold, _)| threshold.arm == run.arm) {
+            let Some(value) = threshold.measure.of(&alone) else { continue };
+            let farther = farthest.is_none_or(|(before, _)| match threshold.at_most {
+                Some(_) => value > before,
+                None => value < before,
+            });
+            if farther {
+                *farthest = Some((value, run));
+            }
+        }
+    }
+
+    fn farthest(&self, threshold: &Threshold) -> Option<Run> {
+        let (_, farthest) = self.farthest.iter().find(|(of, _)| of == threshold)?;
+        farthest.map(|(_, run)| run)
     }
 
     fn finish(&self) {
