@@ -1,7 +1,5 @@
 //! `list`: what there is, one line each.
 
-use std::path::Path;
-
 use anyhow::Context;
 
 use super::args::{ListArguments, Listed};
@@ -14,9 +12,10 @@ use crate::world::schedule::Kind;
 
 /// Carries the command out.
 pub fn list(arguments: &ListArguments) -> Outcome {
+    let folder = scenario::folder();
     let rows: Vec<(String, String)> = match arguments.what {
-        Listed::Scenarios => scenario::list(Path::new(scenario::FOLDER))
-            .with_context(|| format!("the scenarios in {}/ cannot be listed", scenario::FOLDER))
+        Listed::Scenarios => scenario::list(&folder)
+            .with_context(|| format!("the scenarios in {} cannot be listed", folder.display()))
             .or_exit(Exit::Io)?
             .into_iter()
             .map(|Scenario { name, summary }| (name, summary.unwrap_or_else(|error| format!("does not load: {error}"))))

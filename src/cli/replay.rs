@@ -84,6 +84,13 @@ fn tell(log: &mut File, arguments: &ReplayArguments, record: &RunRecord, horizon
         story.tell(entry.t_us, &entry.host, &entry.event)?;
     }
     story.finish(horizon)?;
+    if arguments.client.is_none() && record.verdicts.affected_clients().is_empty() {
+        let calls = record.verdicts.run.calls;
+        writeln!(
+            io::stdout(),
+            "Nothing went wrong: {calls} calls completed. `--client N` tells of one client all the same."
+        )?;
+    }
     writeln!(io::stdout(), "\ndigest of the event log: {}", record.digest)?;
     Ok(())
 }

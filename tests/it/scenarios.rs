@@ -73,7 +73,7 @@ fn names(fault: &Fault) -> Vec<String> {
 
 /// The library's scenarios, cut short.
 fn scenarios() -> Vec<Scenario> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(scenario::FOLDER);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sims");
     let listed = scenario::list(&folder).unwrap();
     assert!(listed.len() > 10, "{} holds {} scenarios", folder.display(), listed.len());
     let load = |name: &str| Scenario::load(folder.join(format!("{name}.toml")).to_str().unwrap(), &[]);

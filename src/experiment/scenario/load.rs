@@ -10,7 +10,7 @@ use super::{FORMAT, Scenario, Settings, default_tick, validate};
 use crate::document::{Document, Override, Problems, nearest};
 
 /// Where scenarios are looked for by name, below the current directory.
-pub const FOLDER: &str = "sims";
+const FOLDER: &str = "sims";
 
 /// A scenario, and the file that it was read from.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,6 +154,12 @@ pub fn list(folder: &Path) -> io::Result<Vec<Listed>> {
         .collect();
     listed.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(listed)
+}
+
+/// The folder whose scenarios can be run by name: that below the current directory, or else that of the source tree.
+pub fn folder() -> PathBuf {
+    let [here, built] = folders();
+    if here.is_dir() { here } else { built }
 }
 
 /// The folders in which a name is looked up, in this order.

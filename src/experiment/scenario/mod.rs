@@ -19,7 +19,7 @@ use crate::world::schedule::settings::FaultSettings;
 use crate::world::time::Seconds;
 
 pub use crate::document::{BadOverride, Override};
-pub use load::{FOLDER, Listed, LoadedScenario, ScenarioError, list};
+pub use load::{Listed, LoadedScenario, ScenarioError, folder, list};
 pub use seeds::{BadSeedRange, SeedRange};
 pub use thresholds::{Measure, Threshold, Totals, Violation, check};
 

@@ -1,26 +1,40 @@
 //! Event ids as text on the wire, as far as the oracle compares them.
 //!
 //! On purpose not the validator's grammar: the oracle must neither depend on the code under test nor on the grammar
-//! that a scenario sets. It reads what is there: a whole number, or an epoch, a colon and a whole number.
+//! that a scenario sets. It reads what is there: a whole number, alone or with an epoch (`e:7`) or a stream (`s_7`, `7/s`).
 
 use crate::observe::verdict::Signature;
 
 #[derive(Debug, PartialEq, Eq)]
 struct WireId<'a> {
-    epoch: Option<&'a str>,
+    tag: Tag<'a>,
     number: u64,
 }
 
+/// What stands beside the number.
+#[derive(Debug, PartialEq, Eq)]
+enum Tag<'a> {
+    /// Nothing, or the nothing that names a standalone stream: `7`, `_7`.
+    None,
+    Epoch(&'a str),
+    Stream(&'a str),
+}
+
 fn parse(text: &str) -> Option<WireId<'_>> {
-    let (epoch, digits) = match text.rsplit_once(':') {
-        Some((epoch, digits)) => (Some(epoch), digits),
-        None => (None, text),
+    let (tag, digits) = if let Some((epoch, digits)) = text.rsplit_once(':') {
+        (Tag::Epoch(epoch), digits)
+    } else if let Some((stream, digits)) = text.rsplit_once('_') {
+        (if stream.is_empty() { Tag::None } else { Tag::Stream(stream) }, digits)
+    } else if let Some((digits, stream)) = text.split_once('/') {
+        (Tag::Stream(stream), digits)
+    } else {
+        (Tag::None, text)
     };
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let number = digits.parse().ok()?;
-    Some(WireId { epoch, number })
+    Some(WireId { tag, number })
 }
 
 /// How an incoherent leg shows, judged by its first data event's id against the cursor that was presented.
@@ -28,9 +42,9 @@ pub(super) fn compare(cursor: &str, first: Option<&str>) -> Signature {
     let (Some(cursor), Some(first)) = (parse(cursor), first.and_then(parse)) else {
         return Signature::NoReplay;
     };
-    match (cursor.epoch, first.epoch) {
-        (Some(_), None) | (None, Some(_)) => return Signature::NoReplay,
-        (Some(old), Some(new)) if old != new => return Signature::EpochChange,
+    match (cursor.tag, first.tag) {
+        (Tag::Epoch(old), Tag::Epoch(new)) if old != new => return Signature::EpochChange,
+        (old, new) if old != new => return Signature::NoReplay,
         _ => {}
     }
     if first.number <= cursor.number {
@@ -57,6 +71,12 @@ mod tests {
             ("a:8412", Some("a:17"), Signature::Regression),
             ("a:b:8412", Some("a:b:8413"), Signature::Alias),
             ("a:8412", Some("8413"), Signature::NoReplay),
+            ("1_21", Some("1_27"), Signature::Gap),
+            ("21/1", Some("27/1"), Signature::Gap),
+            ("_21", Some("_3"), Signature::Regression),
+            ("21/1", Some("22/1"), Signature::Alias),
+            ("21/1", Some("22/2"), Signature::NoReplay),
+            ("1_21", Some("22"), Signature::NoReplay),
             ("8412", Some("f3c1-77"), Signature::NoReplay),
             ("8412", Some("+8413"), Signature::NoReplay),
             ("8412", Some(""), Signature::NoReplay),
