@@ -23,6 +23,11 @@ use crate::world::time::SimTime;
 /// Carries the command out.
 pub fn replay(arguments: &ReplayArguments) -> Outcome {
     let loaded = select::scenario(&arguments.scenario)?;
+    let clients = loaded.scenario.settings.topology.clients;
+    if let Some(client) = arguments.client.filter(|client| *client >= clients) {
+        let sentence = format!("--client {client}: the scenario has {clients} clients, numbered from 0");
+        return Err(Failure::say(Exit::Usage, sentence));
+    }
     let run = Run { seed: arguments.seed, arm: arguments.arm };
     let prepared = match &arguments.schedule {
         None => run.of(&loaded.scenario),

@@ -34,9 +34,12 @@ pub fn arms(named: &[Arm], loaded: &LoadedScenario) -> Vec<Arm> {
     arms
 }
 
+/// More threads than any machine has cores only cost memory.
+const MAX_JOBS: usize = 512;
+
 /// How many to do at a time: as told, or as many as there are cores.
 pub fn jobs(told: Option<std::num::NonZeroUsize>) -> usize {
-    told.or_else(|| std::thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get)
+    told.or_else(|| std::thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get).min(MAX_JOBS)
 }
 
 /// The command that tells one run again.

@@ -100,6 +100,9 @@ impl fmt::Display for Override {
     }
 }
 
+/// The most parts that a key may have.
+const MAX_DEPTH: usize = 16;
+
 impl FromStr for Override {
     type Err = BadOverride;
 
@@ -107,7 +110,8 @@ impl FromStr for Override {
         let bad = || BadOverride { text: text.to_owned() };
         let (key, value) = text.split_once('=').ok_or_else(bad)?;
         let (key, value) = (key.trim(), value.trim());
-        if key.split('.').any(str::is_empty) || value.is_empty() {
+        // No file has tables so deep; a key of thousands of parts would exhaust the stack.
+        if key.split('.').any(str::is_empty) || key.split('.').count() > MAX_DEPTH || value.is_empty() {
             return Err(bad());
         }
         Ok(Override { key: key.to_owned(), value: value.to_owned() })

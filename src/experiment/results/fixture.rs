@@ -79,9 +79,11 @@ impl Fixture {
         )
     }
 
-    /// Writes and commits a folder `name` under `parent`.
+    /// Writes and commits a folder `name` under `parent`, in place of one that a test has damaged.
     pub fn write(&self, parent: &Path, name: &str) -> PathBuf {
         let dir = parent.join(name);
+        // Without its own manifest a folder is refused, and rightly so.
+        let _ = std::fs::remove_dir_all(&dir);
         let mut writer = ResultWriter::create(&dir, self.manifest()).unwrap();
         for seed in 0..self.seeds {
             for &arm in &self.arms {

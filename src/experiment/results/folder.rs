@@ -64,7 +64,7 @@ impl Staging {
 fn refuse_foreign(destination: &Path) -> Result<(), ResultError> {
     let foreign = || ResultError::Foreign { path: destination.to_owned() };
     match fs::read_dir(destination) {
-        Ok(_) if destination.join(MANIFEST).is_file() => Ok(()),
+        Ok(_) if has_our_manifest(destination) => Ok(()),
         Ok(mut entries) => match entries.next() {
             None => Ok(()),
             Some(_) => Err(foreign()),
@@ -79,6 +79,15 @@ fn refuse_foreign(destination: &Path) -> Result<(), ResultError> {
         }
         Err(e) => Err(ResultError::read(destination, e)),
     }
+}
+
+/// Whether the folder's manifest is one of this program, of whatever version: other programs call files so too.
+fn has_our_manifest(folder: &Path) -> bool {
+    let manifest = fs::read(folder.join(MANIFEST)).ok();
+    let manifest = manifest.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+    manifest.is_some_and(|manifest| {
+        manifest["format"].is_u64() && manifest["build"].is_object() && manifest["experiment"]["scenario"].is_object()
+    })
 }
 
 fn parent_of(path: &Path) -> &Path {
@@ -118,6 +127,8 @@ pub fn write_from(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) 
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return File::options().write(true).open(path).and_then(|mut device| write(&mut device)).map_err(failed);
     }
+    // A link stays a link: what it leads to is replaced.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut builder = tempfile::Builder::new();
     builder.prefix(".partial-");
     #[cfg(unix)]

@@ -178,7 +178,7 @@ impl<D: Dial> Client<D> {
     /// Takes `call` off the list of calls that the restart has still to send again; reports the end of the restart.
     pub(super) fn finish_restart(&self, call: Option<CallNo>) {
         let mut state = self.state.borrow_mut();
-        let Session::Live(key) = &state.session else {
+        let (Session::Live(key) | Session::Closing(key)) = &state.session else {
             if let (Some(call), Some(restart)) = (call, &mut state.restart) {
                 restart.waiting.remove(&call);
             }

@@ -17,6 +17,8 @@ fn a_command_line_that_makes_no_sense_is_a_usage_error() {
         (&["replay", SMALL, "--seed", "0"], &["--arm"]),
         (&["run", SMALL, "--jobs", "0"], &["--jobs"]),
         (&["run", SMALL, "--set", "client"], &["`client` sets nothing", "expected key=value"]),
+        (&["run", SMALL, "--set", "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a=1"], &["sets nothing", "expected key=value"]),
+        (&["replay", SMALL, "--seed", "0", "--arm", "trusting", "--client", "99"], &["--client 99", "numbered from 0"]),
         (&["list", "profits"], &["profits", "scenarios, arms, faults"]),
         (&["ran", "incident"], &["ran", "run"]),
     ];

@@ -159,3 +159,37 @@ fn a_reader_that_has_seen_enough_is_told_nothing() {
     let ran = ran(child.wait_with_output().unwrap()).ends_with(74);
     assert_eq!(ran.stderr, "");
 }
+
+#[test]
+fn a_folder_with_the_manifest_of_another_program_is_refused_and_kept() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("extension");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("manifest.json"), r#"{"manifest_version": 3}"#).unwrap();
+    std::fs::write(folder.join("thesis.txt"), "thesis").unwrap();
+    run_into(&folder).ends_with(64);
+    assert_eq!(std::fs::read_to_string(folder.join("thesis.txt")).unwrap(), "thesis");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_trace_through_a_link_goes_to_what_the_link_leads_to() {
+    let place = tempfile::tempdir().unwrap();
+    let (target, link) = (place.path().join("target"), place.path().join("link"));
+    std::fs::write(&target, "before").unwrap();
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    let trace = link.to_str().unwrap();
+    crate::program::desync_sim(&[
+        "replay",
+        crate::program::SMALL,
+        "--seed",
+        "0",
+        "--arm",
+        "trusting",
+        "--trace",
+        trace,
+    ])
+    .ends_with(0);
+    assert!(std::fs::read_link(&link).is_ok(), "the link is still one");
+    assert!(std::fs::read_to_string(&target).unwrap().starts_with(r#"{"format":1"#));
+}

@@ -82,3 +82,24 @@ fn a_restart_is_over_when_every_call_has_been_sent_again() {
     // initialize, initialized, tools/list, and the GET and the call in either order.
     assert_eq!(restored, [(5, "session-2")]);
 }
+
+/// A session that is about to be ended is a session: the end of a restart is not put off until the next one.
+#[test]
+fn a_restart_is_over_even_if_the_new_session_is_about_to_end() {
+    let setup = Setup::arm(Arm::Trusting)
+        .with(|settings| {
+            settings.call_interval_s = seconds((20, 20));
+            settings.call_timeout_s = Seconds::new(15);
+            settings.session_duration_s = Some(seconds((21, 21)));
+        })
+        .until(34);
+    // The first session is lost under the call of second 20; the next one is asked to end a second later.
+    let mut gone = false;
+    let told = setup.run(move |seen| {
+        let first = seen.session.as_deref() == Some("session-1");
+        gone |= seen.rpc() == "tools/call";
+        (gone && first).then_some(Reply::Status(404))
+    });
+    let restored = told.events.iter().find(|(_, event)| matches!(event, Event::SessionRestored { .. }));
+    assert!(restored.is_some_and(|(at, _)| at.as_secs_f64() < 22.0), "{restored:?}");
+}
