@@ -5,17 +5,24 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::experiment::scenario::Settings;
-use crate::mcp::client::Client;
 use crate::mcp::client::policy::Policy;
 use crate::mcp::client::settings::Arm;
 use crate::mcp::client::workload::Workload;
+use crate::mcp::client::{Agent, Client};
+#[cfg(feature = "rmcp")]
+use crate::mcp::sdk;
+use crate::mcp::sdk::settings::Implementation;
 use crate::mcp::server::Server;
 use crate::mcp::server::fleet::Fleet;
 use crate::observe::event::Event;
 use crate::observe::witness::{Sink, Witness};
 use crate::world::draw::{Draws, Purpose};
 use crate::world::gateway::Gateway;
+#[cfg(feature = "rmcp")]
+use crate::world::interpose;
 use crate::world::links::Links;
+#[cfg(feature = "rmcp")]
+use crate::world::net::host_clock;
 use crate::world::net::{CountedDial, Hosts, TurmoilBind, TurmoilDial, sim_now};
 use crate::world::network::{Network, NetworkFailed};
 use crate::world::schedule::Schedule;
@@ -55,6 +62,8 @@ pub fn simulate(spec: &RunSpec<'_>, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBo
     let settings = spec.settings;
     let topology = &settings.topology;
     let draws = Draws::new(spec.name, spec.seed);
+    #[cfg(feature = "rmcp")]
+    let _inside = interpose::enter(host_clock, draws.stream(Purpose::OperatingSystem, 0));
     let horizon = settings.horizon_s.get();
     let witness = |host: &str| Witness::new(host, sim_now, sink.clone());
 
@@ -64,10 +73,22 @@ pub fn simulate(spec: &RunSpec<'_>, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBo
     let fleet = Rc::new(Fleet::new(topology.servers));
     let server_settings = Rc::new(settings.server.clone());
     for (number, name) in (0..).zip(&hosts.servers) {
-        let server =
-            Server::new(number, server_settings.clone(), settings.tool, draws.clone(), witness(name), fleet.clone());
+        let (settings, tool, draws, witness, fleet) =
+            (server_settings.clone(), settings.tool, draws.clone(), witness(name), fleet.clone());
         let faults = spec.schedule.faults.clone();
-        network.host(name, move || server.clone().run(TurmoilBind::new(PORT), faults.clone()));
+        match settings.implementation {
+            Implementation::Model => {
+                let server = Server::new(number, settings, tool, draws, witness, fleet);
+                network.host(name, move || server.clone().run(TurmoilBind::new(PORT), faults.clone()));
+            }
+            #[cfg(feature = "rmcp")]
+            Implementation::Rmcp => {
+                let server = sdk::server::SdkServer::new(number, settings, tool, draws, witness, fleet);
+                network.host(name, move || server.clone().run(TurmoilBind::new(PORT), faults.clone()));
+            }
+            #[cfg(not(feature = "rmcp"))]
+            Implementation::Rmcp => unreachable!("a run of the SDK is refused where it is not built in"),
+        }
     }
 
     let upstreams: Vec<TurmoilDial> = hosts.servers.iter().map(|name| TurmoilDial::new(name, PORT)).collect();
@@ -84,15 +105,26 @@ pub fn simulate(spec: &RunSpec<'_>, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBo
         let mut crew = Vec::new();
         for number in (site..topology.clients).step_by(topology.sites as usize) {
             let traffic = Rc::new(Cell::new(0));
-            let client = Client::new(
-                number,
-                Policy::new(spec.arm, &settings.client, settings.server.id_grammar),
-                client_settings.clone(),
-                CountedDial::new(TurmoilDial::new(&hosts.gateway, PORT), traffic.clone()),
-                traffic,
-                draws.stream(Purpose::RetryJitter, u64::from(number)),
-                witness.clone(),
-            );
+            let dial = CountedDial::new(TurmoilDial::new(&hosts.gateway, PORT), traffic.clone());
+            let client: Rc<dyn Agent> = match spec.arm.implementation() {
+                Implementation::Model => Client::new(
+                    number,
+                    Policy::new(spec.arm, &settings.client, settings.server.grammar()),
+                    client_settings.clone(),
+                    dial,
+                    traffic,
+                    draws.stream(Purpose::RetryJitter, u64::from(number)),
+                    witness.clone(),
+                ),
+                #[cfg(feature = "rmcp")]
+                Implementation::Rmcp => {
+                    let rules = (settings.server.grammar(), settings.client.rules.clone());
+                    let guard = (spec.arm == Arm::RmcpGuarded).then_some(rules);
+                    sdk::client::SdkClient::new(number, guard, client_settings.clone(), dial, traffic, witness.clone())
+                }
+                #[cfg(not(feature = "rmcp"))]
+                Implementation::Rmcp => unreachable!("a run of the SDK is refused where it is not built in"),
+            };
             let workload = Workload::draw(number, &settings.client, horizon, settings.drain().get(), &draws);
             crew.push((client.clone(), workload));
             clients.push((name.as_str(), client));

@@ -17,6 +17,8 @@ pub(super) const SHADE: RGBColor = RGBColor(120, 120, 120);
 const VERMILION: RGBColor = RGBColor(213, 94, 0);
 const BLUE: RGBColor = RGBColor(0, 114, 178);
 const GREEN: RGBColor = RGBColor(0, 128, 96);
+const AMBER: RGBColor = RGBColor(230, 159, 0);
+const PURPLE: RGBColor = RGBColor(204, 121, 167);
 const PALE: RGBColor = RGBColor(168, 190, 208);
 
 /// How an arm is drawn.
@@ -35,6 +37,10 @@ pub(super) fn arm(arm: Arm) -> ArmStyle {
             ArmStyle { color: VERMILION, dashes: &[9.0, 5.0], marker: Marker::Square, hatch_step: Some(7) }
         }
         Arm::Validating => ArmStyle { color: BLUE, dashes: &[], marker: Marker::Circle, hatch_step: None },
+        Arm::Rmcp => {
+            ArmStyle { color: AMBER, dashes: &[9.0, 3.0, 2.0, 3.0], marker: Marker::Square, hatch_step: Some(7) }
+        }
+        Arm::RmcpGuarded => ArmStyle { color: PURPLE, dashes: &[], marker: Marker::Circle, hatch_step: None },
         Arm::NoCursor => ArmStyle { color: GREEN, dashes: &[2.0, 4.0], marker: Marker::Triangle, hatch_step: Some(14) },
     }
 }

@@ -37,6 +37,8 @@ pub enum Purpose {
     EventIds = 8,
     /// The simulated network's own generator.
     Network = 9,
+    /// What the operating system answers when code inside a run asks it for entropy.
+    OperatingSystem = 10,
 }
 
 /// The key of one run's random streams.

@@ -3,6 +3,8 @@
 pub mod draw;
 pub mod fault;
 pub mod gateway;
+#[cfg(feature = "rmcp")]
+pub mod interpose;
 pub mod links;
 pub mod net;
 pub mod network;

@@ -76,6 +76,12 @@ pub fn sim_now() -> SimTime {
     turmoil::sim_elapsed().map_or(SimTime::from_micros(u64::MAX), SimTime::from)
 }
 
+/// The simulated time since the start of the run on the clock of the host that is running; none where no host runs, or
+/// while the simulated network itself is at work.
+pub fn host_clock() -> Option<Duration> {
+    turmoil::sim_elapsed()
+}
+
 /// Connects to one port of one simulated host.
 #[derive(Clone, Debug)]
 pub struct TurmoilDial {

@@ -19,6 +19,7 @@ pub mod workload;
 mod tests;
 
 use std::cell::{Cell, RefCell};
+use std::pin::Pin;
 use std::rc::Rc;
 
 use tokio::sync::Notify;
@@ -34,6 +35,18 @@ use crate::mcp::net::Dial;
 use crate::observe::event::{ClientNo, Event};
 use crate::observe::witness::Witness;
 use crate::world::draw::Stream;
+
+/// What a run does with a client, whoever wrote it.
+pub trait Agent {
+    /// Works through `workload`, whose instants count from the start of the run.
+    fn run(self: Rc<Self>, workload: Workload) -> AgentRun;
+
+    /// Writes what is only known at the end of the run. Called once, at the horizon.
+    fn done(&self) -> Event;
+}
+
+/// A client at work.
+pub type AgentRun = Pin<Box<dyn Future<Output = ()>>>;
 
 /// One client. It lives on a host's `LocalSet`.
 pub struct Client<D: Dial> {
@@ -77,8 +90,7 @@ impl<D: Dial> Client<D> {
         })
     }
 
-    /// Works through `workload`, whose instants count from the start of the run.
-    pub async fn run(self: Rc<Self>, workload: Workload) {
+    async fn work(self: Rc<Self>, workload: Workload) {
         let origin = Instant::now() - self.witness.now().since(Default::default());
         sleep_until(origin + workload.start()).await;
         self.open_session().await;
@@ -99,9 +111,14 @@ impl<D: Dial> Client<D> {
         // The task ends with the list of session ends; it is awaited so that a panic in it is not lost.
         let _ = sessions.await;
     }
+}
 
-    /// Writes what is only known at the end of the run. Called once, at the horizon.
-    pub fn done(&self) -> Event {
+impl<D: Dial> Agent for Client<D> {
+    fn run(self: Rc<Self>, workload: Workload) -> AgentRun {
+        Box::pin(self.work(workload))
+    }
+
+    fn done(&self) -> Event {
         Event::ClientDone { client: self.number, bytes: self.traffic.get() }
     }
 }

@@ -15,8 +15,8 @@ impl Policy {
     /// The policy of `arm`, for a server whose ids have the form `grammar`.
     pub fn new(arm: Arm, settings: &ClientSettings, grammar: Grammar) -> Policy {
         let (keeps_cursor, rules) = match arm {
-            Arm::Trusting => (true, Rules::none()),
-            Arm::Validating => (true, settings.rules.clone()),
+            Arm::Trusting | Arm::Rmcp => (true, Rules::none()),
+            Arm::Validating | Arm::RmcpGuarded => (true, settings.rules.clone()),
             Arm::NoCursor => (false, Rules::none()),
         };
         Policy { keeps_cursor, rules, grammar }

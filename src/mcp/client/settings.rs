@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cursor::Rules;
+use crate::mcp::sdk::settings::{Implementation, RmcpClientSettings};
 use crate::world::draw::Span;
 use crate::world::time::Seconds;
 
@@ -30,8 +31,12 @@ pub struct ClientSettings {
     pub on_session_lost: OnSessionLost,
     /// Whether calls to a tool that is not idempotent are replayed too.
     pub replay_non_idempotent: bool,
-    /// The rules of the `validating` arm.
+    /// The rules of the arms that validate.
     pub rules: Rules,
+    /// Whose client the arms are policies of; by default each arm says it itself.
+    pub implementation: Option<Implementation>,
+    /// The official Rust SDK's own settings: of the arms `rmcp` and `rmcp-guarded`.
+    pub rmcp: RmcpClientSettings,
 }
 
 impl Default for ClientSettings {
@@ -48,6 +53,8 @@ impl Default for ClientSettings {
             on_session_lost: OnSessionLost::Replay,
             replay_non_idempotent: true,
             rules: Rules::default(),
+            implementation: None,
+            rmcp: RmcpClientSettings::default(),
         }
     }
 }
@@ -72,11 +79,15 @@ pub enum Arm {
     Validating,
     /// Reconnects without `Last-Event-ID`: a fresh stream is what it asks for.
     NoCursor,
+    /// The official Rust SDK's client, unmodified.
+    Rmcp,
+    /// The same behind a guard that validates its resumes.
+    RmcpGuarded,
 }
 
 impl Arm {
     /// Every arm, in the order of tables and plots.
-    pub const ALL: [Arm; 3] = [Arm::Trusting, Arm::Validating, Arm::NoCursor];
+    pub const ALL: [Arm; 5] = [Arm::Trusting, Arm::Validating, Arm::NoCursor, Arm::Rmcp, Arm::RmcpGuarded];
 
     /// The arm's name in scenario files, on the command line and in result files.
     pub const fn name(self) -> &'static str {
@@ -84,6 +95,8 @@ impl Arm {
             Arm::Trusting => "trusting",
             Arm::Validating => "validating",
             Arm::NoCursor => "no-cursor",
+            Arm::Rmcp => "rmcp",
+            Arm::RmcpGuarded => "rmcp-guarded",
         }
     }
 
@@ -93,6 +106,16 @@ impl Arm {
             Arm::Trusting => "takes HTTP 200 for proof that the stream continues",
             Arm::Validating => "checks that the first replayed event is the successor of its cursor in the same epoch",
             Arm::NoCursor => "reconnects without Last-Event-ID and asks for a fresh stream",
+            Arm::Rmcp => "the official Rust SDK's client, unmodified",
+            Arm::RmcpGuarded => "the official Rust SDK's client behind a guard that checks every resumed stream",
+        }
+    }
+
+    /// Whose client the arm is a policy of.
+    pub const fn implementation(self) -> Implementation {
+        match self {
+            Arm::Trusting | Arm::Validating | Arm::NoCursor => Implementation::Model,
+            Arm::Rmcp | Arm::RmcpGuarded => Implementation::Rmcp,
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cursor::Grammar;
+use crate::mcp::sdk::settings::{Implementation, RmcpServerSettings};
 use crate::world::draw::Span;
 use crate::world::time::Seconds;
 
@@ -48,6 +49,10 @@ pub struct ServerSettings {
     pub get_slot: GetSlot,
     /// Other notifications of a session, which take ids and fill its GET stream's buffer.
     pub churn: Option<Churn>,
+    /// Whose server it is. With `rmcp`, the keys above say nothing, but for `churn`.
+    pub implementation: Implementation,
+    /// The official Rust SDK's own settings.
+    pub rmcp: RmcpServerSettings,
 }
 
 impl Default for ServerSettings {
@@ -71,6 +76,18 @@ impl Default for ServerSettings {
             unknown_session: UnknownSession::NotFound,
             get_slot: GetSlot::TakeOver,
             churn: None,
+            implementation: Implementation::Model,
+            rmcp: RmcpServerSettings::default(),
+        }
+    }
+}
+
+impl ServerSettings {
+    /// The form of the event ids that clients see.
+    pub fn grammar(&self) -> Grammar {
+        match self.implementation {
+            Implementation::Model => self.id_grammar,
+            Implementation::Rmcp => Grammar::SeqStream,
         }
     }
 }

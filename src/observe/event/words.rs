@@ -186,6 +186,8 @@ pub enum Origin {
     Recreated,
     /// A `session-recycle` fault to the same client.
     Recycled,
+    /// A request with the key of a session that only a store outside the process still knew.
+    Restored,
 }
 
 /// How a server judged the cursor that a GET presented.

@@ -90,6 +90,7 @@ pub(super) fn session_opened(session: &str, owner: ClientNo, origin: Origin) -> 
     let why = match origin {
         Origin::Initialized => return None,
         Origin::KeyReused => "initialize, with the key of a session that was torn down",
+        Origin::Restored => "a request with a key that only the session store still knew",
         Origin::Recreated => "a request with a key that was not in the table",
         Origin::Recycled => "recycled",
     };
