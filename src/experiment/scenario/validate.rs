@@ -250,6 +250,7 @@ fn client(client: &ClientSettings, problems: &mut Problems) {
 fn faults(faults: &FaultSettings, settings: &Settings, problems: &mut Problems) {
     let rates = [
         ("disconnect.per_client_per_hour", faults.disconnect.as_ref().map(|f| f.per_client_per_hour)),
+        ("outage.per_client_per_hour", faults.outage.as_ref().map(|f| f.per_client_per_hour)),
         ("stall.per_hour", faults.stall.as_ref().map(|f| f.per_hour)),
         ("session-recycle.per_client_per_hour", faults.session_recycle.as_ref().map(|f| f.per_client_per_hour)),
         ("buffer-truncate.per_client_per_hour", faults.buffer_truncate.as_ref().map(|f| f.per_client_per_hour)),
@@ -276,6 +277,11 @@ fn faults(faults: &FaultSettings, settings: &Settings, problems: &mut Problems) 
             "faults.disconnect.modes",
             "there is no mode to choose from: expected some of `clean-end`, `reset`, `truncated-event`, `half-open`",
         );
+    }
+    if let Some(outage) = &faults.outage
+        && outage.duration_s.max() == Seconds::default()
+    {
+        problems.note("faults.outage.duration_s", "0 cuts nobody off: expected a time above 0");
     }
     if let Some(stall) = &faults.stall
         && stall.duration_s.max() == Seconds::default()
