@@ -138,7 +138,13 @@ pub enum Then {
 
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} [{}] {:?}", self.status, self.events.join(", "), self.then)
+        const SHOWN: usize = 50;
+        let shown = &self.events[..self.events.len().min(SHOWN)];
+        write!(f, "{} [{}", self.status, shown.join(", "))?;
+        if self.events.len() > SHOWN {
+            write!(f, ", … {} in all", self.events.len())?;
+        }
+        write!(f, "] {:?}", self.then)
     }
 }
 
