@@ -79,7 +79,6 @@ impl Scenario {
 
     /// The same, with the profile that it names.
     fn read(file: &str, text: &str, overrides: &[Override]) -> Result<(Scenario, Option<Profile>), Problems> {
-        let profile;
         let Document { mut root, mut problems } = Document::parse(file, text, overrides)?;
         let p = &mut problems;
 
@@ -99,7 +98,7 @@ impl Scenario {
         let tick_s = root.take("tick_s", p);
         let topology = root.take("topology", p);
         let gateway = root.take("gateway", p);
-        profile = profile::named_by(&root, p);
+        let profile = profile::named_by(&root, p);
         if let Some(profile) = &profile {
             root.underlay("server", "profile", &profile.text, p);
         }

@@ -146,10 +146,9 @@ impl Session {
         self.complete.extend(number);
         if self.complete.len() > self.base.settings.complete_streams as usize
             && let Some(oldest) = self.complete.pop_front()
+            && let Some(stream) = self.streams.remove(&oldest)
         {
-            if let Some(stream) = self.streams.remove(&oldest) {
-                stream.borrow_mut().forget(Cause::Finished);
-            }
+            stream.borrow_mut().forget(Cause::Finished);
         }
     }
 
