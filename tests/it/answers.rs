@@ -53,6 +53,15 @@ fn every_listed_difference_is_one_and_has_a_reason() {
     }
 }
 
+#[test]
+fn the_listed_differences_are_documented() {
+    let document = include_str!("../../ARCHITECTURE.md");
+    for case in cases().into_iter().filter(|case| case.differs_because.is_some()) {
+        let row = format!("| {} |", case.name);
+        assert!(document.contains(&row), "ARCHITECTURE.md, \"Model against reality\", has no row `{}`", case.name);
+    }
+}
+
 /// The cases that the table must not lose: those of the measurement, and those that the field's reports name.
 #[test]
 fn every_kind_of_resume_has_a_case() {
