@@ -13,10 +13,10 @@ use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{Instant, sleep};
 
 use self::peer::{Peer, Reply, Seen};
-use super::Client;
 use super::policy::Policy;
 use super::settings::{Arm, ClientSettings};
 use super::workload::Workload;
+use super::{Agent, Client};
 use crate::cursor::Grammar;
 use crate::observe::event::{CallReport, Event};
 use crate::observe::witness::{Sink, Witness};
