@@ -219,7 +219,8 @@ to = "same"
         for seed in 0..1 {
             let draws = Draws::new(&scenario.name, seed);
             let schedule = Schedule::generate(&settings.faults, settings.extent(), &draws);
-            for arm in [Arm::Trusting, Arm::Validating, Arm::NoCursor] {
+            let built_in = |arm: &Arm| cfg!(feature = "rmcp") || arm.implementation() == Implementation::Model;
+            for arm in Arm::ALL.into_iter().filter(built_in) {
                 let spec = RunSpec { name: &scenario.name, settings, seed, arm, schedule: &schedule };
                 let sink = Rc::new(RefCell::new(Count::default()));
                 simulate(&spec, sink.clone(), &AtomicBool::new(false)).expect("a network");

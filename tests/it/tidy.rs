@@ -126,8 +126,9 @@ fn nothing_is_unsafe() {
 
 #[test]
 fn nothing_in_a_run_depends_on_the_process() {
+    // The SDK's trait for HTTP backends hands headers over in a hash map: they are sorted before they are sent.
+    let takes_the_sdk_s_headers = |path: &str| path == "src/mcp/sdk/client/backend.rs";
     let words = [
-        "HashMap",
         "HashSet",
         "SystemTime::now",
         "thread::spawn",
@@ -137,13 +138,10 @@ fn nothing_in_a_run_depends_on_the_process() {
         "std::time::Instant",
         "std::env",
     ];
+    let why = "a run reads neither the wall clock nor the operating system's entropy nor its environment";
     for room in ["src/cursor", "src/mcp", "src/world", "src/observe"] {
-        forbid(
-            room,
-            &words,
-            |_| false,
-            "a run reads neither the wall clock nor the operating system's entropy nor its environment",
-        );
+        forbid(room, &words, |_| false, why);
+        forbid(room, &["HashMap"], takes_the_sdk_s_headers, why);
     }
 }
 

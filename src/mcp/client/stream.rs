@@ -206,7 +206,8 @@ impl<D: Dial> Client<D> {
     }
 }
 
-fn frame_kind(has_data: bool, message: Option<&Incoming>) -> FrameKind {
+/// What an event carries: whether it has data, and the message that the data is.
+pub(crate) fn frame_kind(has_data: bool, message: Option<&Incoming>) -> FrameKind {
     match message {
         _ if !has_data => FrameKind::Priming,
         Some(Incoming::Notification { method, .. }) if method == "notifications/progress" => FrameKind::Part,

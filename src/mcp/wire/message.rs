@@ -148,8 +148,13 @@ pub struct Progress {
 impl Progress {
     /// The part's check value, where the text starts with one.
     pub fn check(&self) -> Option<u32> {
-        u32::from_str_radix(self.message.get(..8)?, 16).ok()
+        check_of(&self.message)
     }
+}
+
+/// The check value that a part's text starts with.
+pub fn check_of(text: &str) -> Option<u32> {
+    u32::from_str_radix(text.get(..8)?, 16).ok()
 }
 
 /// `initialize`.

@@ -51,6 +51,8 @@ pub enum Purpose {
     },
     /// DELETE of the session.
     Delete,
+    /// Anything else, such as the response to a request of the server's: only the official SDK sends such.
+    Other,
 }
 
 /// What an event carries.

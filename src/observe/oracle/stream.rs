@@ -24,7 +24,8 @@ impl StreamOf {
             | Purpose::Initialized
             | Purpose::ListTools
             | Purpose::Cancel { .. }
-            | Purpose::Delete => None,
+            | Purpose::Delete
+            | Purpose::Other => None,
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn request(client: ClientNo, purpose: Purpose, cursor: Option<&str>) 
         }
         Purpose::Cancel { call } => format!("client {client} cancels call {call}"),
         Purpose::Delete => format!("client {client} ends its session: DELETE"),
-        Purpose::Initialized | Purpose::ListTools | Purpose::Call { .. } => return None,
+        Purpose::Initialized | Purpose::ListTools | Purpose::Call { .. } | Purpose::Other => return None,
     })
 }
 
