@@ -1,2 +1,339 @@
 //! A guard around any HTTP backend of the official Rust SDK: it checks resumed streams with the rules of
 //! [`cursor`](crate::cursor) and turns a silent loss into an explicit error of exactly the calls that are lost.
+//!
+//! The SDK takes any answer 200 to a resume for the continuation of the stream. A server that has lost the stream and
+//! answers 200 all the same leaves the call without an end. [`Guard`] stands between the SDK's transport and its HTTP
+//! backend, where every event passes, and needs no change to either:
+//!
+//! ```no_run
+//! use desync_sim::cursor::{Grammar, Rules};
+//! use desync_sim::mcp::sdk::guard::Guard;
+//! use rmcp::transport::StreamableHttpClientTransport;
+//! use rmcp::transport::streamable_http_client::{StreamableHttpClient, StreamableHttpClientTransportConfig};
+//!
+//! fn transport<C: StreamableHttpClient>(backend: C) {
+//!     let rules = Rules { tolerate_inclusive: true, empty_legs: Some(3), ..Rules::default() };
+//!     let guard = Guard::new(backend, Grammar::Integer, rules).observed(|finding| eprintln!("{finding}"));
+//!     let config = StreamableHttpClientTransportConfig::with_uri("http://localhost/mcp");
+//!     let _transport = StreamableHttpClientTransport::with_client(guard, config);
+//! }
+//! ```
+//!
+//! # What it does
+//!
+//! - The event stream that answers a POST of a request is one logical stream, the standalone GET is another. A GET with
+//!   `Last-Event-ID` belongs to the stream whose last id that is and that has no leg; of several, to the one whose leg
+//!   ended first.
+//! - A verdict against the stream of a request takes the place of the offending event, or of the end of the leg: an
+//!   error response with the code [`LOST`]. The SDK fails that call and no other. The application decides whether it
+//!   sends the call again, from its own checkpoint.
+//! - A verdict against the standalone stream is reported, and the stream goes on from what came.
+//! - A resume of a request's stream that is refused for good ends the call in the same way, at once: the SDK would ask
+//!   again for ever, or drop the stream.
+//! - After a verdict the session is suspect. The next request in it is not sent but answered "session expired", once no
+//!   other guarded request is in flight: the SDK then opens a new session and sends the request there.
+//!
+//! # Limits
+//!
+//! One guard serves one transport: its clones share what they know. A stream whose leg has ended and that the SDK gives
+//! up in silence (its retry policy is exhausted) counts as in flight until a new session is opened; that only delays the
+//! change of the session.
+
+mod finding;
+mod leg;
+mod streams;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use http::{HeaderName, HeaderValue};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId};
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
+};
+use sse_stream::Sse;
+
+pub use finding::{Cause, Finding, LOST};
+use leg::Leg;
+use streams::{Claim, Streams};
+
+use crate::cursor::{Grammar, Rules};
+
+/// The SDK's trait names this type.
+#[expect(clippy::disallowed_types, reason = "the SDK hands headers over in it; they are handed on unread")]
+type CustomHeaders = std::collections::HashMap<HeaderName, HeaderValue>;
+type Events = BoxStream<'static, Result<Sse, SseError>>;
+type Posted<C> = Result<StreamableHttpPostResponse, StreamableHttpError<<C as StreamableHttpClient>::Error>>;
+type Got<C> = Result<Events, StreamableHttpError<<C as StreamableHttpClient>::Error>>;
+type Observer = dyn Fn(&Finding) + Send + Sync;
+type IsRefusal<E> = dyn Fn(&E) -> bool + Send + Sync;
+
+/// An HTTP backend of the SDK whose resumed streams are checked. See the [module](self).
+pub struct Guard<C: StreamableHttpClient> {
+    inner: C,
+    shared: Arc<Shared>,
+    is_refusal: Arc<IsRefusal<C::Error>>,
+}
+
+impl<C: StreamableHttpClient> Clone for Guard<C> {
+    fn clone(&self) -> Guard<C> {
+        Guard { inner: self.inner.clone(), shared: self.shared.clone(), is_refusal: self.is_refusal.clone() }
+    }
+}
+
+/// What the clones of a guard and its legs have in common.
+struct Shared {
+    grammar: Grammar,
+    rules: Rules,
+    streams: Mutex<Streams>,
+    observer: Arc<Observer>,
+}
+
+impl Shared {
+    fn streams(&self) -> MutexGuard<'_, Streams> {
+        // Nothing panics while the lock is held; if it did, what is known would still be worth more than nothing.
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Marks the session suspect and tells the observer. Never called while the lock is held: the observer is a
+    /// stranger.
+    fn report(&self, finding: &Finding) {
+        if let Some(session) = &finding.session {
+            self.streams().suspect(session);
+        }
+        (self.observer)(finding);
+    }
+}
+
+impl<C: StreamableHttpClient> Guard<C> {
+    /// A guard around `inner` that reads event ids by `grammar` and holds streams to `rules`.
+    pub fn new(inner: C, grammar: Grammar, rules: Rules) -> Guard<C> {
+        let shared = Shared { grammar, rules, streams: Mutex::default(), observer: Arc::new(|_| ()) };
+        Guard { inner, shared: Arc::new(shared), is_refusal: Arc::new(|_| false) }
+    }
+
+    /// Tells `observer` each verdict, before the SDK sees what follows from it. To be set before the guard is used: what
+    /// has been learnt so far is forgotten.
+    #[must_use]
+    pub fn observed(mut self, observer: impl Fn(&Finding) + Send + Sync + 'static) -> Guard<C> {
+        let Shared { grammar, rules, .. } = &*self.shared;
+        let (grammar, rules) = (*grammar, rules.clone());
+        self.shared = Arc::new(Shared { grammar, rules, streams: Mutex::default(), observer: Arc::new(observer) });
+        self
+    }
+
+    /// Which of the backend's own errors say that the server refuses a resume for good. The SDK has no word for most
+    /// refusals of a GET: its backends answer 400 and 404 with errors of their own. By default none does.
+    #[must_use]
+    pub fn refused_where(mut self, is_refusal: impl Fn(&C::Error) -> bool + Send + Sync + 'static) -> Guard<C> {
+        self.is_refusal = Arc::new(is_refusal);
+        self
+    }
+
+    /// Whether `error` is the server's last word on a resume.
+    fn refuses(&self, error: &StreamableHttpError<C::Error>) -> bool {
+        match error {
+            StreamableHttpError::SessionExpired
+            | StreamableHttpError::ServerDoesNotSupportSse
+            | StreamableHttpError::UnexpectedServerResponse(_) => true,
+            StreamableHttpError::Client(error) => (self.is_refusal)(error),
+            _ => false,
+        }
+    }
+
+    fn lead(&self, claim: Claim, events: Events) -> Events {
+        Leg::new(self.shared.clone(), claim, events).boxed()
+    }
+
+    /// A POST, sent by `send` unless the session is suspect and can be changed now.
+    async fn post<F>(self, outgoing: Outgoing, session: Option<Arc<str>>, send: impl FnOnce(C) -> F) -> Posted<C>
+    where
+        F: Future<Output = Posted<C>>,
+    {
+        let claim = match &outgoing {
+            Outgoing::Request(id) => {
+                let mut streams = self.shared.streams();
+                if session.as_ref().is_some_and(|session| streams.is_to_be_left(session)) {
+                    return Err(StreamableHttpError::SessionExpired);
+                }
+                let validator = self.shared.validator();
+                let number = streams.open(Some(id.clone()), session, validator);
+                drop(streams);
+                Some(Claim::new(self.shared.clone(), number))
+            }
+            Outgoing::Cancelled(id) => {
+                self.shared.streams().finish_request(id);
+                None
+            }
+            Outgoing::Handshake | Outgoing::Other => None,
+        };
+        let answer = send(self.inner.clone()).await?;
+        if matches!(outgoing, Outgoing::Handshake) {
+            // A new session: nothing of the old one is in flight any more.
+            self.shared.streams().clear();
+        }
+        Ok(match (answer, claim) {
+            (StreamableHttpPostResponse::Sse(events, key), Some(claim)) => {
+                self.shared.streams().begin_leg(claim.number(), false);
+                StreamableHttpPostResponse::Sse(self.lead(claim, events), key)
+            }
+            // Dropping the claim forgets the stream.
+            (answer, _) => answer,
+        })
+    }
+
+    /// A GET, sent by `send`.
+    async fn get<F>(self, session: Option<Arc<str>>, cursor: Option<String>, send: impl FnOnce(C) -> F) -> Got<C>
+    where
+        F: Future<Output = Got<C>>,
+    {
+        let number = match &cursor {
+            Some(cursor) => self.shared.streams().claim(cursor, session.as_ref()),
+            None => Some(self.shared.streams().open(None, session, self.shared.validator())),
+        };
+        // A stream that is not known (any more) cannot be judged.
+        let Some(number) = number else { return send(self.inner.clone()).await };
+        let claim = Claim::new(self.shared.clone(), number);
+        match send(self.inner.clone()).await {
+            Ok(events) => {
+                self.shared.streams().begin_leg(number, cursor.is_some());
+                Ok(self.lead(claim, events))
+            }
+            Err(error) if self.refuses(&error) => {
+                let Some((session, Some(request))) = self.shared.streams().owner(number) else { return Err(error) };
+                let cause = Cause::Refused { cursor: cursor.unwrap_or_default(), answer: error.to_string() };
+                let finding = Finding { session, request: Some(request.clone()), cause };
+                self.shared.report(&finding);
+                self.shared.streams().finish(number);
+                let event = finding.event(request);
+                Ok(futures::stream::iter([Ok(event)]).boxed())
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Shared {
+    fn validator(&self) -> crate::cursor::Validator {
+        crate::cursor::Validator::new(self.grammar, self.rules.clone())
+    }
+}
+
+/// What a POST means to the guard.
+enum Outgoing {
+    /// It opens or prepares a session: never stopped, never watched.
+    Handshake,
+    /// A request that waits for a response.
+    Request(RequestId),
+    /// Nobody waits for this request any more.
+    Cancelled(RequestId),
+    Other,
+}
+
+impl Outgoing {
+    fn of(message: &ClientJsonRpcMessage) -> Outgoing {
+        match message {
+            ClientJsonRpcMessage::Request(request) => match &request.request {
+                ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_) => Outgoing::Handshake,
+                _ => Outgoing::Request(request.id.clone()),
+            },
+            ClientJsonRpcMessage::Notification(notification) => match &notification.notification {
+                ClientNotification::CancelledNotification(cancelled) => {
+                    cancelled.params.request_id.clone().map_or(Outgoing::Other, Outgoing::Cancelled)
+                }
+                _ => Outgoing::Other,
+            },
+            _ => Outgoing::Other,
+        }
+    }
+}
+
+// Each method goes to its namesake: a backend may enforce limits in one and not in another.
+impl<C: StreamableHttpClient> StreamableHttpClient for Guard<C> {
+    type Error = C::Error;
+
+    fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        auth: Option<String>,
+        headers: CustomHeaders,
+    ) -> impl Future<Output = Posted<C>> + Send + '_ {
+        let outgoing = Outgoing::of(&message);
+        self.clone().post(outgoing, session.clone(), move |inner| async move {
+            inner.post_message(uri, message, session, auth, headers).await
+        })
+    }
+
+    fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        auth: Option<String>,
+        headers: CustomHeaders,
+        max: usize,
+    ) -> impl Future<Output = Posted<C>> + Send + '_ {
+        let outgoing = Outgoing::of(&message);
+        self.clone().post(outgoing, session.clone(), move |inner| async move {
+            inner.post_message_with_max_sse_event_size(uri, message, session, auth, headers, max).await
+        })
+    }
+
+    fn post_message_with_response_limits(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        auth: Option<String>,
+        headers: CustomHeaders,
+        limits: StreamableHttpResponseLimits,
+    ) -> impl Future<Output = Posted<C>> + Send + '_ {
+        let outgoing = Outgoing::of(&message);
+        self.clone().post(outgoing, session.clone(), move |inner| async move {
+            inner.post_message_with_response_limits(uri, message, session, auth, headers, limits).await
+        })
+    }
+
+    fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        auth: Option<String>,
+        headers: CustomHeaders,
+    ) -> impl Future<Output = Result<(), StreamableHttpError<C::Error>>> + Send + '_ {
+        self.inner.delete_session(uri, session, auth, headers)
+    }
+
+    fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        cursor: Option<String>,
+        auth: Option<String>,
+        headers: CustomHeaders,
+    ) -> impl Future<Output = Got<C>> + Send + '_ {
+        self.clone().get(session.clone(), cursor.clone(), move |inner| async move {
+            inner.get_stream(uri, session, cursor, auth, headers).await
+        })
+    }
+
+    fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        cursor: Option<String>,
+        auth: Option<String>,
+        headers: CustomHeaders,
+        max: usize,
+    ) -> impl Future<Output = Got<C>> + Send + '_ {
+        self.clone().get(session.clone(), cursor.clone(), move |inner| async move {
+            inner.get_stream_with_max_sse_event_size(uri, session, cursor, auth, headers, max).await
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
