@@ -217,7 +217,8 @@ pub(crate) fn frame_kind(has_data: bool, message: Option<&Incoming>) -> FrameKin
     }
 }
 
-fn detected_by(desync: &Desync) -> DetectedBy {
+/// The rule that a desync breaks.
+pub(crate) fn detected_by(desync: &Desync) -> DetectedBy {
     match desync {
         Desync::EpochChanged { .. } => DetectedBy::EpochChanged,
         Desync::Regression { .. } => DetectedBy::Regression,

@@ -11,11 +11,13 @@ use std::rc::Rc;
 use rmcp::model::{ClientRequest, ListToolsRequest, ServerResult};
 use rmcp::service::{ClientServiceExt, Peer, RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
+use send_wrapper::SendWrapper;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::backend::Backend;
 use super::connection::Connection;
+use super::error::BackendError;
 use super::handler::Handler;
 use super::record::Record;
 use super::{config, tasks};
@@ -23,6 +25,7 @@ use crate::cursor::{Grammar, Rules};
 use crate::mcp::client::settings::ClientSettings;
 use crate::mcp::client::workload::Workload;
 use crate::mcp::net::Dial;
+use crate::mcp::sdk::guard::Guard;
 use crate::mcp::wire::message;
 use crate::observe::witness::Witness;
 
@@ -156,13 +159,19 @@ impl<D: Dial> Application<D> {
     async fn handshake(&self) -> Option<Service> {
         let sdk = &self.settings.rmcp;
         let connection = Rc::new(Connection::new(self.record.clone()));
+        let watched = SendWrapper::new(connection.clone());
         let backend = Backend::new(connection, self.dial.clone(), self.settings.answer_timeout_s.get());
         let handler = Handler::new(self.record.clone(), sdk.protocol);
         let config = config::transport(sdk);
         let lifecycle = config::lifecycle(sdk.protocol);
-        // THE GUARD: where `self.guard` is set, it goes around `backend` here and nowhere else.
-        let _ = &self.guard;
-        let transport = StreamableHttpClientTransport::with_client(backend, config);
+        let Some((grammar, rules)) = &self.guard else {
+            let transport = StreamableHttpClientTransport::with_client(backend, config);
+            return handler.serve_with_lifecycle(transport, lifecycle).await.ok();
+        };
+        let guard = Guard::new(backend, *grammar, rules.clone())
+            .observed(move |finding| watched.found(finding))
+            .refused_where(BackendError::refuses_resume);
+        let transport = StreamableHttpClientTransport::with_client(guard, config);
         handler.serve_with_lifecycle(transport, lifecycle).await.ok()
     }
 

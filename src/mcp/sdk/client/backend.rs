@@ -126,6 +126,7 @@ impl<D: Dial> Inner<D> {
             }
         };
         let tag = in_progress.answered(&response);
+        self.connection.hears(tag, response.status());
         answer::check_stream(&response)?;
         self.connection.streams.borrow_mut().attach(stream);
         let leg = Leg::new(self.connection.clone(), tag, stream, response.into_body(), max_event_bytes);

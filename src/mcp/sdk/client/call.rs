@@ -13,6 +13,7 @@ use super::error::BackendError;
 use super::tasks;
 use crate::mcp::client::settings::OnSessionLost;
 use crate::mcp::net::Dial;
+use crate::mcp::sdk::guard::LOST;
 use crate::mcp::wire::message::{CallArguments, TOOL};
 use crate::observe::event::{CallNo, CallReport, Event};
 
@@ -146,5 +147,5 @@ fn attempt_of(outcome: Outcome, transport_closed: bool) -> Attempt {
 
 /// Whether an error response is the SDK's, or the guard's, for a call whose session or stream is lost.
 fn is_lost(code: ErrorCode, message: &str) -> bool {
-    code == ErrorCode::INTERNAL_ERROR && message == REPLACED
+    code == ErrorCode(LOST) || (code == ErrorCode::INTERNAL_ERROR && message == REPLACED)
 }

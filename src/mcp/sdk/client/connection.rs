@@ -1,9 +1,9 @@
 //! What is known of one client of the SDK from its requests: one of these lives as long as one transport of the SDK.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use http::HeaderValue;
+use http::{HeaderValue, StatusCode};
 use hyper::body::Incoming;
 use hyper::{Request, Response};
 use rmcp::model::RequestId;
@@ -11,8 +11,10 @@ use rmcp::model::RequestId;
 use super::purpose::Outgoing;
 use super::record::Record;
 use super::streams::{Carries, StreamNo, Streams};
+use crate::mcp::client::stream::detected_by;
+use crate::mcp::sdk::guard::{Cause, Finding};
 use crate::mcp::wire::header::{REQUEST_ID, RequestTag, SESSION_ID};
-use crate::observe::event::{CallNo, DetectedBy, Event, Purpose};
+use crate::observe::event::{CallNo, DetectedBy, Event, Purpose, RequestNo};
 
 /// The requests of calls whose cancellation may still come. An answered call is never cancelled, and nothing says at the
 /// boundary of the SDK that it is answered, so the oldest are forgotten.
@@ -23,6 +25,8 @@ pub struct Connection {
     pub(super) record: Rc<Record>,
     pub(super) streams: RefCell<Streams>,
     calls: RefCell<Vec<(RequestId, CallNo)>>,
+    /// What has last been heard from the server, on a leg or as an answer: what a verdict of the guard is about.
+    heard: Cell<Heard>,
     /// The cursor of the stream that has just brought an event that is too long.
     oversized: RefCell<Option<Option<String>>>,
 }
@@ -30,7 +34,13 @@ pub struct Connection {
 impl Connection {
     /// A client of the SDK that has sent nothing.
     pub fn new(record: Rc<Record>) -> Connection {
-        Connection { record, streams: RefCell::default(), calls: RefCell::default(), oversized: RefCell::default() }
+        Connection {
+            record,
+            streams: RefCell::default(),
+            calls: RefCell::default(),
+            heard: Cell::default(),
+            oversized: RefCell::default(),
+        }
     }
 
     // ---- requests ----
@@ -89,6 +99,29 @@ impl Connection {
 
     // ---- sessions ----
 
+    /// The guard has found a stream lost. It judges within the poll of the leg, and right after the answer, that it is
+    /// about.
+    pub(super) fn found(&self, finding: &Finding) {
+        let Some(session) = &finding.session else { return };
+        let Heard { request, status } = self.heard.get();
+        let by = match &finding.cause {
+            Cause::Desync(desync) => detected_by(desync),
+            Cause::Refused { .. } if status == Some(StatusCode::NOT_FOUND) => DetectedBy::NotFound,
+            Cause::Refused { .. } => DetectedBy::Refused,
+        };
+        self.record.lose_session(session, request, by, finding.cause.to_string());
+    }
+
+    /// The leg of `tag` is polled.
+    pub(super) fn listens(&self, tag: RequestTag) {
+        self.heard.set(Heard { request: tag.request, status: None });
+    }
+
+    /// `tag` has been answered.
+    pub(super) fn hears(&self, tag: RequestTag, status: StatusCode) {
+        self.heard.set(Heard { request: tag.request, status: Some(status) });
+    }
+
     /// A POST that wants an answer has been answered 404 in `session`.
     pub(super) fn not_found(&self, session: &str, tag: RequestTag) {
         self.record.lose_session(session, tag.request, DetectedBy::NotFound, "the session is answered 404".to_owned());
@@ -115,6 +148,14 @@ impl Connection {
         }
         is_it
     }
+}
+
+/// Something heard from the server.
+#[derive(Clone, Copy, Default)]
+struct Heard {
+    request: RequestNo,
+    /// None where it was on a leg.
+    status: Option<StatusCode>,
 }
 
 /// A request that has left and has no answer yet.

@@ -28,6 +28,13 @@ pub enum BackendError {
     Status(StatusCode),
 }
 
+impl BackendError {
+    /// Whether a resume that fails so would fail again: the server knows neither the session (404) nor the cursor (400).
+    pub fn refuses_resume(&self) -> bool {
+        matches!(self, BackendError::Status(StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST))
+    }
+}
+
 impl From<BackendError> for StreamableHttpError<BackendError> {
     fn from(error: BackendError) -> StreamableHttpError<BackendError> {
         StreamableHttpError::Client(error)

@@ -72,6 +72,7 @@ impl Stream for Leg {
         if self.ended {
             return Poll::Ready(None);
         }
+        self.connection.listens(self.tag);
         let item = ready!(Pin::new(&mut self.events).poll_next(cx));
         match &item {
             Some(Ok(event)) => self.received(event),
