@@ -35,6 +35,10 @@
 //!
 //! # Limits
 //!
+//! A verdict against the standalone stream fails no call, because nothing on the wire says which calls had messages on
+//! it. A server that sends a call's progress there can lose some of it, and the call still succeeds: a program that
+//! needs every notification has to learn of the loss from its observer.
+//!
 //! One guard serves one transport: its clones share what they know. A stream whose leg has ended and that the SDK gives
 //! up in silence (its retry policy is exhausted) counts as in flight until a new session is opened; that only delays the
 //! change of the session.
