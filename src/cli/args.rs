@@ -142,4 +142,6 @@ pub enum Listed {
     Arms,
     /// The faults
     Faults,
+    /// The servers that scenarios can name, in sims/profiles/server/
+    Profiles,
 }

@@ -123,6 +123,7 @@ fn manifest(arguments: &RunArguments, loaded: &LoadedScenario, plan: &Plan) -> M
         this_build(),
         Experiment {
             scenario: ScenarioText::new(loaded.scenario.name.clone(), loaded.text.clone()),
+            server_profile: loaded.profile.as_ref().map(|profile| ScenarioText::new(&profile.name, &profile.text)),
             arguments: words,
             seeds: plan.seeds.clone(),
             points: 1,

@@ -101,7 +101,12 @@ impl Problems {
     }
 
     pub(super) fn index(&mut self, root: &DeTable<'_>) {
-        self.places.index_table("", root);
+        self.index_below("", root);
+    }
+
+    /// Takes up the places of the keys of `table`, whose path is `above`. Those that are there already stay.
+    pub(super) fn index_below(&mut self, above: &str, table: &DeTable<'_>) {
+        self.places.index_table(above, table);
     }
 }
 

@@ -1,6 +1,9 @@
 //! One table of a document, emptied key by key.
 
+use std::ops::Range;
+
 use serde::de::DeserializeOwned;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::near::did_you_mean;
@@ -73,6 +76,37 @@ impl<'t> Section<'t> {
         sections
     }
 
+    /// The text of `key` in the table `table`, where both are there. It stays there.
+    pub fn text_in(&self, table: &str, key: &str) -> Option<&str> {
+        let DeValue::Table(table) = self.entries.get(table)?.get_ref() else {
+            return None;
+        };
+        match table.get(key)?.get_ref() {
+            DeValue::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Puts what the table `table` of `base`, a TOML text that has been checked, says under what this one's says: a key that is there stays,
+    /// and tables within are mixed in the same way. Whatever turns out to be wrong with what comes from `base` is told
+    /// of the key `named_by` of the table.
+    pub fn underlay(&mut self, table: &str, named_by: &str, base: &'t str, problems: &mut Problems) {
+        let Ok(mut base) = DeTable::parse(base).map(Spanned::into_inner) else {
+            return;
+        };
+        let (Some(own), Some(DeValue::Table(base))) =
+            (self.entries.get_mut(table), base.remove(table).map(Spanned::into_inner))
+        else {
+            return;
+        };
+        let DeValue::Table(own) = own.get_mut() else {
+            return;
+        };
+        let at = own.get(named_by).map_or(0..0, Spanned::span);
+        mix(own, base, &at);
+        problems.index_below(table, own);
+    }
+
     /// Notes every key that nobody asked for.
     pub fn finish(self, problems: &mut Problems) {
         for key in self.entries.keys() {
@@ -80,4 +114,36 @@ impl<'t> Section<'t> {
             problems.note_span(&key.span(), what);
         }
     }
+}
+
+/// Adds to `own` what `base` has and it has not.
+fn mix<'t>(own: &mut DeTable<'t>, base: DeTable<'t>, at: &Range<usize>) {
+    for (key, value) in base {
+        match (own.get_mut(key.get_ref().as_ref()), value.into_inner()) {
+            (None, value) => {
+                own.insert(Spanned::new(at.clone(), key.into_inner()), moved(value, at));
+            }
+            (Some(own), DeValue::Table(base)) => {
+                if let DeValue::Table(own) = own.get_mut() {
+                    mix(own, base, at);
+                }
+            }
+            (Some(_), _) => {}
+        }
+    }
+}
+
+/// `value` with everything in it at `at`.
+fn moved<'t>(value: DeValue<'t>, at: &Range<usize>) -> Spanned<DeValue<'t>> {
+    let value = match value {
+        DeValue::Array(items) => DeValue::Array(items.into_iter().map(|item| moved(item.into_inner(), at)).collect()),
+        DeValue::Table(entries) => DeValue::Table(
+            entries
+                .into_iter()
+                .map(|(key, value)| (Spanned::new(at.clone(), key.into_inner()), moved(value.into_inner(), at)))
+                .collect(),
+        ),
+        plain => plain,
+    };
+    Spanned::new(at.clone(), value)
 }

@@ -217,6 +217,9 @@ fn provenance(analysis: &Analysis) -> Markup {
             dt { "compiler" } dd { (manifest.build.rustc) }
             dt { "lock file" } dd { code { (manifest.build.cargo_lock_sha256) } }
             dt { "scenario" } dd { code { (manifest.experiment.scenario.sha256) } }
+            @if let Some(profile) = &manifest.experiment.server_profile {
+                dt { "server profile" } dd { (profile.name) ", " code { (profile.sha256) } }
+            }
             dt { "all runs" } dd { code { (manifest.digest) } }
         }
         p.muted { "The same build, scenario and seeds give these digests again." }

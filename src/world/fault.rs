@@ -15,6 +15,13 @@ pub enum Fault {
         /// How the cut looks to the client.
         mode: DisconnectMode,
     },
+    /// A client is cut off: its open streams and requests break, and new ones break without an answer until it is over.
+    Outage {
+        /// The client that is cut off.
+        client: u32,
+        /// For how long.
+        duration_s: Seconds,
+    },
     /// A link holds all messages, in both directions, and delivers them when it is over.
     Stall {
         /// Which of the two links.
@@ -103,6 +110,7 @@ impl Fault {
     pub fn name(&self) -> &'static str {
         match self {
             Fault::Disconnect { .. } => "disconnect",
+            Fault::Outage { .. } => "outage",
             Fault::Stall { .. } => "stall",
             Fault::SessionRecycle { .. } => "session-recycle",
             Fault::BufferTruncate { .. } => "buffer-truncate",
@@ -115,6 +123,7 @@ impl Fault {
     pub fn client(&self) -> Option<u32> {
         match self {
             Fault::Disconnect { client, .. }
+            | Fault::Outage { client, .. }
             | Fault::SessionRecycle { client, .. }
             | Fault::BufferTruncate { client, .. }
             | Fault::CounterWrap { client } => Some(*client),

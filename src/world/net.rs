@@ -16,7 +16,7 @@ use crate::mcp::net::{Accept, Bind, Dial};
 
 /// The wall-clock instant at which every simulation pretends to start, in seconds after the Unix epoch.
 /// Fixed, because turmoil's default is the real clock.
-const EPOCH_S: u64 = 1_700_000_000;
+pub(super) const EPOCH_S: u64 = 1_700_000_000;
 
 /// Segments that fit into a socket and connections that fit into a backlog (turmoil has one setting for both).
 /// turmoil panics where a backlog overflows, so it is as large as one host has ports.

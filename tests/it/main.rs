@@ -1,5 +1,6 @@
 //! The integration tests: the program from outside, and the rules that its sources keep.
 
+mod answers;
 mod bad_input;
 mod cli;
 mod determinism;

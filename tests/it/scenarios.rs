@@ -67,7 +67,7 @@ fn names(fault: &Fault) -> Vec<String> {
                 .map(|(what, kept)| format!("{name} {} {what}", if *kept { "keeps" } else { "loses" }))
                 .into()
         }
-        Fault::BufferTruncate { .. } | Fault::CounterWrap { .. } => vec![name.to_owned()],
+        Fault::BufferTruncate { .. } | Fault::CounterWrap { .. } | Fault::Outage { .. } => vec![name.to_owned()],
     }
 }
 

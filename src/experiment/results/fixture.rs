@@ -58,6 +58,7 @@ impl Fixture {
             },
             Experiment {
                 scenario: ScenarioText::new("incident", SCENARIO),
+                server_profile: None,
                 arguments: vec!["run".to_owned(), "incident".to_owned()],
                 seeds: SeedRange::new(0, self.seeds.max(1)).expect("a fixture has seeds"),
                 points: 1,

@@ -48,6 +48,9 @@ pub struct Build {
 pub struct Experiment {
     /// The scenario.
     pub scenario: ScenarioText,
+    /// The profile that its servers start from.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub server_profile: Option<ScenarioText>,
     /// The command line behind the binary's name, without `--jobs` and `--out`, which change no result. Flags and their
     /// values are separate words.
     pub arguments: Vec<String>,
@@ -59,11 +62,11 @@ pub struct Experiment {
     pub arms: Vec<Arm>,
 }
 
-/// A scenario file as it was read.
+/// A scenario file, or a profile that it names, as it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioText {
-    /// The scenario's name.
+    /// Its name.
     pub name: String,
     /// SHA-256 of the text, in hexadecimal.
     pub sha256: String,
@@ -72,10 +75,20 @@ pub struct ScenarioText {
 }
 
 impl ScenarioText {
-    /// A scenario's name and text, with the text's digest.
+    /// A file's name and text, with the text's digest.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> ScenarioText {
         let text = text.into();
         ScenarioText { name: name.into(), sha256: sha256(&text), text }
+    }
+
+    /// What the file says of `key`.
+    fn value(&self, key: &str) -> Option<toml::Value> {
+        let table: toml::Table = self.text.parse().ok()?;
+        let mut value = &toml::Value::Table(table);
+        for part in key.split('.') {
+            value = value.get(part)?;
+        }
+        Some(value.clone())
     }
 }
 
@@ -136,19 +149,16 @@ impl Experiment {
         }
     }
 
-    /// A setting's value: the last `--set` of its key, or else what the scenario file says.
+    /// A setting's value: the last `--set` of its key, or else what the scenario file says, or else what the profile
+    /// says that it names.
     pub fn setting(&self, key: &str) -> Option<toml::Value> {
         let overridden =
             self.overrides().filter_map(|pair| pair.split_once('=')).filter(|(name, _)| *name == key).last();
         if let Some((_, value)) = overridden {
             return Some(value.parse().unwrap_or_else(|_| toml::Value::String(value.to_owned())));
         }
-        let table: toml::Table = self.scenario.text.parse().ok()?;
-        let mut value = &toml::Value::Table(table);
-        for part in key.split('.') {
-            value = value.get(part)?;
-        }
-        Some(value.clone())
+        let files = [Some(&self.scenario), self.server_profile.as_ref().filter(|_| key.starts_with("server."))];
+        files.into_iter().flatten().find_map(|file| file.value(key))
     }
 }
 

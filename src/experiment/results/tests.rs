@@ -7,7 +7,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 
 use super::error::ResultError;
 use super::fixture::Fixture;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, ScenarioText};
 use super::reader::ResultFolder;
 use super::rows::{CallRow, DesyncRow, FaultRow, RestartRow, RunRow};
 use super::tables::Row;
@@ -310,6 +310,9 @@ fn a_manifest_knows_its_commands_and_settings() {
     );
     assert_eq!(experiment.setting("client.call_timeout_s"), Some(toml::Value::Integer(5)));
     assert_eq!(experiment.setting("client.nothing"), None);
+    experiment.server_profile = Some(ScenarioText::new("rmcp", "name = \"rmcp\"\n[server]\nbuffer_events = 16"));
+    assert_eq!(experiment.setting("server.buffer_events"), Some(toml::Value::Integer(16)), "what the profile says");
+    assert_eq!(experiment.setting("name"), Some("incident".into()), "of its servers only");
 }
 
 #[test]

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::library::{self, Library, NoSuchName};
+use super::profile::{self, Profile};
 use super::{FORMAT, Scenario, Settings, default_tick, validate};
-use crate::document::{Document, Override, Problems, nearest};
-
-/// Where scenarios are looked for by name, below the current directory.
-const FOLDER: &str = "sims";
+use crate::document::{Document, Override, Problems};
 
 /// A scenario, and the file that it was read from.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +22,8 @@ pub struct LoadedScenario {
     pub path: PathBuf,
     /// SHA-256 of the file's text, in hexadecimal.
     pub digest: String,
+    /// The profile that its servers start from.
+    pub profile: Option<Profile>,
     /// What replaced parts of the file.
     pub overrides: Vec<Override>,
 }
@@ -64,8 +65,8 @@ impl Scenario {
         let text = std::fs::read_to_string(&path)
             .map_err(|source| ScenarioError::Unreadable { path: path.clone(), source })?;
         let file = path.display().to_string();
-        let scenario = Scenario::parse(&file, &text, overrides).map_err(ScenarioError::Invalid)?;
-        Ok(LoadedScenario { scenario, digest: sha256(&text), text, path, overrides: overrides.to_vec() })
+        let (scenario, profile) = Scenario::read(&file, &text, overrides).map_err(ScenarioError::Invalid)?;
+        Ok(LoadedScenario { scenario, digest: sha256(&text), text, path, profile, overrides: overrides.to_vec() })
     }
 
     /// Reads and checks the text of a scenario file called `file`.
@@ -73,6 +74,11 @@ impl Scenario {
     /// # Errors
     /// Everything that is wrong with it: first what cannot be read, and where all can, what makes no sense.
     pub fn parse(file: &str, text: &str, overrides: &[Override]) -> Result<Scenario, Problems> {
+        Scenario::read(file, text, overrides).map(|(scenario, _)| scenario)
+    }
+
+    /// The same, with the profile that it names.
+    fn read(file: &str, text: &str, overrides: &[Override]) -> Result<(Scenario, Option<Profile>), Problems> {
         let Document { mut root, mut problems } = Document::parse(file, text, overrides)?;
         let p = &mut problems;
 
@@ -92,6 +98,10 @@ impl Scenario {
         let tick_s = root.take("tick_s", p);
         let topology = root.take("topology", p);
         let gateway = root.take("gateway", p);
+        let profile = profile::named_by(&root, p);
+        if let Some(profile) = &profile {
+            root.underlay("server", "profile", &profile.text, p);
+        }
         let server = root.take("server", p);
         let tool = root.take("tool", p);
         let client = root.take("client", p);
@@ -126,7 +136,7 @@ impl Scenario {
             thresholds: thresholds.unwrap_or_default(),
         };
         validate::scenario(&scenario, file, &mut problems);
-        if problems.is_empty() { Ok(scenario) } else { Err(problems) }
+        if problems.is_empty() { Ok((scenario, profile)) } else { Err(problems) }
     }
 }
 
@@ -144,27 +154,18 @@ pub struct Listed {
 /// # Errors
 /// Where the folder cannot be read.
 pub fn list(folder: &Path) -> io::Result<Vec<Listed>> {
-    let mut listed: Vec<Listed> = names(folder)?
-        .into_iter()
-        .map(|name| {
-            let path = folder.join(format!("{name}.toml"));
-            let loaded = Scenario::load(&path.display().to_string(), &[]);
-            Listed { name, summary: loaded.map(|loaded| loaded.scenario.summary) }
-        })
-        .collect();
-    listed.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(listed)
+    let names = library::names(folder)?.into_iter();
+    let listed = names.map(|name| {
+        let path = folder.join(format!("{name}.toml"));
+        let loaded = Scenario::load(&path.display().to_string(), &[]);
+        Listed { name, summary: loaded.map(|loaded| loaded.scenario.summary) }
+    });
+    Ok(listed.collect())
 }
 
 /// The folder whose scenarios can be run by name: that below the current directory, or else that of the source tree.
 pub fn folder() -> PathBuf {
-    let [here, built] = folders();
-    if here.is_dir() { here } else { built }
-}
-
-/// The folders in which a name is looked up, in this order.
-fn folders() -> [PathBuf; 2] {
-    [PathBuf::from(FOLDER), Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER)]
+    Library::SCENARIOS.folder()
 }
 
 fn find(name_or_path: &str) -> Result<PathBuf, ScenarioError> {
@@ -172,41 +173,11 @@ fn find(name_or_path: &str) -> Result<PathBuf, ScenarioError> {
     if path.extension().is_some_and(|ending| ending == "toml") || path.components().count() > 1 {
         return Ok(path.to_owned());
     }
-    let folders = folders();
-    if let Some(found) =
-        folders.iter().map(|folder| folder.join(format!("{name_or_path}.toml"))).find(|path| path.is_file())
-    {
-        return Ok(found);
-    }
-    let mut known: Vec<String> = folders.iter().filter_map(|folder| names(folder).ok()).flatten().collect();
-    known.sort();
-    known.dedup();
-    let list = match known.as_slice() {
-        [] => "there are none; give the path of a scenario file".to_owned(),
-        known => format!("there are {}", known.join(", ")),
-    };
-    let near = nearest(name_or_path, known.iter().map(String::as_str));
-    Err(ScenarioError::Unknown {
+    Library::SCENARIOS.find(name_or_path).map_err(|NoSuchName { folder, suggestion }| ScenarioError::Unknown {
         name: name_or_path.to_owned(),
-        folder: format!("{FOLDER}/"),
-        suggestion: match near {
-            Some(near) => format!("did you mean `{near}`? ({list})"),
-            None => list,
-        },
+        folder,
+        suggestion,
     })
-}
-
-/// The names of the `.toml` files in `folder`.
-fn names(folder: &Path) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        let is_scenario = path.extension().is_some_and(|ending| ending == "toml");
-        if let (true, Some(stem)) = (is_scenario, path.file_stem().and_then(|stem| stem.to_str())) {
-            names.push(stem.to_owned());
-        }
-    }
-    Ok(names)
 }
 
 fn sha256(text: &str) -> String {

@@ -1,6 +1,8 @@
 //! A scenario file: one experiment as data.
 
+mod library;
 mod load;
+mod profile;
 mod seeds;
 mod thresholds;
 mod validate;
@@ -19,7 +21,9 @@ use crate::world::schedule::settings::FaultSettings;
 use crate::world::time::Seconds;
 
 pub use crate::document::{BadOverride, Override};
+pub use library::Library;
 pub use load::{Listed, LoadedScenario, ScenarioError, folder, list};
+pub use profile::{ListedProfile, Profile, ProfileFile, list_profiles};
 pub use seeds::{BadSeedRange, SeedRange};
 pub use thresholds::{Measure, Threshold, Totals, Violation, check};
 

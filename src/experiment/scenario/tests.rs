@@ -348,6 +348,82 @@ fn a_loaded_scenario_keeps_its_text_and_digest() {
 }
 
 #[test]
+fn what_a_scenario_says_goes_before_what_its_profile_says() {
+    let text = GOOD.replace("[server]", "[server]\nprofile = \"rmcp\"");
+    let server = load(&text, &["server.retry_s=7"]).unwrap().settings.server;
+    let profile = ProfileFile::parse("rmcp.toml", include_str!("../../../sims/profiles/server/rmcp.toml")).unwrap();
+    let expected = ServerSettings {
+        profile: Some("rmcp".to_owned()),
+        buffer_events: 32,
+        retry_s: Some(Seconds::new(7)),
+        ..profile.server
+    };
+    assert_eq!(server, expected);
+    assert_ne!(server.get_slot, ServerSettings::default().get_slot, "the profile is there at all");
+}
+
+#[test]
+fn a_flag_names_a_profile_and_tables_within_are_mixed() {
+    let scenario = load(GOOD, &["server.profile=rmcp", "server.rmcp.channel_capacity=4"]).unwrap();
+    assert_eq!(scenario.settings.server.complete_streams, 0);
+    assert_eq!(scenario.settings.server.rmcp.channel_capacity, 4);
+}
+
+#[test]
+fn an_unknown_profile_is_told_what_is_near_and_where_it_was_named() {
+    let text = GOOD.replace("[server]", "[server]\nprofile = \"rncp\"");
+    let said = complaint(&text, &[]);
+    assert!(
+        said.starts_with(
+            "sims/case.toml:9: `server.profile`: there is no profile `rncp` in sims/profiles/server/: did you mean `rmcp`?"
+        ),
+        "{said}"
+    );
+    assert!(complaint(GOOD, &["server.profile=rncp"]).starts_with("--set server.profile=rncp: `server.profile`: "));
+}
+
+#[test]
+fn what_a_profile_makes_wrong_is_told_of_its_name() {
+    let flags = ["server.profile=rmcp", "server.id_grammar=integer"];
+    let said = complaint(GOOD, &flags);
+    assert!(said.starts_with("--set server.profile=rmcp: `server.counter_scope`: `stream` cannot go with"), "{said}");
+}
+
+#[test]
+fn a_profile_is_a_file_with_a_name_a_source_and_no_profile_of_its_own() {
+    let said = |text: &str| ProfileFile::parse("p/case.toml", text).unwrap_err().to_string();
+    assert!(said("format = 2").contains("this build reads profile files of format 1 only"));
+    let text =
+        "format = 1\nname = \"other\"\nsummary = \"s\"\nstands_for = \"x\"\n[server]\nprofile = \"rmcp\"\nbuffer = 1";
+    let problems = said(text);
+    for expected in ["`source`: this key is missing", "`server.buffer`: there is no such key", "expected `case`"] {
+        assert!(problems.contains(expected), "{expected}:\n{problems}");
+    }
+    let chained = text.replace("buffer = 1", "").replace("\"x\"", "\"x\"\nsource = \"y\"").replace("other", "case");
+    assert_eq!(said(&chained), "p/case.toml:7: `server.profile`: a profile starts from no other profile");
+}
+
+#[test]
+fn every_profile_of_the_repository_loads() {
+    let listed = list_profiles(&Path::new(env!("CARGO_MANIFEST_DIR")).join("sims/profiles/server")).unwrap();
+    assert!(listed.iter().any(|listed| listed.name == "rmcp"));
+    for ListedProfile { name, file } in listed {
+        if let Err(error) = file {
+            panic!("{name}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_loaded_scenario_keeps_the_text_of_its_profile() {
+    let loaded = Scenario::load("quiet", &overrides(&["server.profile=rmcp"])).unwrap();
+    let profile = loaded.profile.unwrap();
+    assert_eq!(profile.name, "rmcp");
+    assert!(profile.text.contains("stands_for"));
+    assert_eq!(Scenario::load("quiet", &[]).unwrap().profile, None);
+}
+
+#[test]
 fn every_scenario_of_the_repository_loads() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sims");
     let listed = list(&folder).unwrap();

@@ -26,6 +26,11 @@ const MAX_PART_BYTES: u32 = 64 * 1024;
 /// As much as one client's buffers can hold before a thousand clients need more memory than a laptop has.
 const MAX_BUFFER_EVENTS: u32 = 1_000_000;
 
+/// Each kept stream has a buffer of its own.
+const MAX_COMPLETE_STREAMS: u32 = 10_000;
+/// The statuses with which a DELETE succeeds.
+const DELETE_STATUSES: [u16; 3] = [200, 202, 204];
+
 /// Notes everything that is wrong with `scenario`, read from `file`.
 pub(super) fn scenario(scenario: &Scenario, file: &str, problems: &mut Problems) {
     identity(scenario, file, problems);
@@ -35,14 +40,18 @@ pub(super) fn scenario(scenario: &Scenario, file: &str, problems: &mut Problems)
 }
 
 fn identity(scenario: &Scenario, file: &str, problems: &mut Problems) {
-    let name = &scenario.name;
+    file_name(&scenario.name, file, problems);
+    if scenario.summary.trim().is_empty() || scenario.summary.contains('\n') {
+        problems.note("summary", "expected one line of text");
+    }
+}
+
+/// A file is called what it says that it is called.
+pub(super) fn file_name(name: &str, file: &str, problems: &mut Problems) {
     if let Some(stem) = Path::new(file).file_stem().and_then(|stem| stem.to_str())
         && stem != name
     {
         problems.note("name", format!("`{name}` is not the file's name without its ending: expected `{stem}`"));
-    }
-    if scenario.summary.trim().is_empty() || scenario.summary.contains('\n') {
-        problems.note("summary", "expected one line of text");
     }
 }
 
@@ -161,7 +170,8 @@ fn gateway(gateway: &GatewaySettings, problems: &mut Problems) {
     above_zero("gateway.connect_timeout_s", gateway.connect_timeout_s, problems);
 }
 
-fn server(server: &ServerSettings, problems: &mut Problems) {
+/// What is wrong with the settings of servers.
+pub(super) fn server(server: &ServerSettings, problems: &mut Problems) {
     if server.buffer_events == 0 || server.buffer_events > MAX_BUFFER_EVENTS {
         problems.note(
             "server.buffer_events",
@@ -173,6 +183,18 @@ fn server(server: &ServerSettings, problems: &mut Problems) {
     timeout("server.session_idle_s", server.session_idle_s, problems);
     if let Some(retry) = server.retry_s.filter(|&retry| !is_whole_ms(retry)) {
         problems.note("server.retry_s", format!("{retry} cannot be sent: the `retry` field has whole milliseconds"));
+    }
+    if !DELETE_STATUSES.contains(&server.delete_status) {
+        problems.note(
+            "server.delete_status",
+            format!("{} does not say that the session is ended: expected 200, 202 or 204", server.delete_status),
+        );
+    }
+    if server.complete_streams > MAX_COMPLETE_STREAMS {
+        problems.note(
+            "server.complete_streams",
+            format!("{} is out of range: expected at most {MAX_COMPLETE_STREAMS}", server.complete_streams),
+        );
     }
     if server.counter_scope == CounterScope::Stream
         && server.id_grammar == Grammar::Integer
@@ -250,6 +272,7 @@ fn client(client: &ClientSettings, problems: &mut Problems) {
 fn faults(faults: &FaultSettings, settings: &Settings, problems: &mut Problems) {
     let rates = [
         ("disconnect.per_client_per_hour", faults.disconnect.as_ref().map(|f| f.per_client_per_hour)),
+        ("outage.per_client_per_hour", faults.outage.as_ref().map(|f| f.per_client_per_hour)),
         ("stall.per_hour", faults.stall.as_ref().map(|f| f.per_hour)),
         ("session-recycle.per_client_per_hour", faults.session_recycle.as_ref().map(|f| f.per_client_per_hour)),
         ("buffer-truncate.per_client_per_hour", faults.buffer_truncate.as_ref().map(|f| f.per_client_per_hour)),
@@ -276,6 +299,11 @@ fn faults(faults: &FaultSettings, settings: &Settings, problems: &mut Problems) 
             "faults.disconnect.modes",
             "there is no mode to choose from: expected some of `clean-end`, `reset`, `truncated-event`, `half-open`",
         );
+    }
+    if let Some(outage) = &faults.outage
+        && outage.duration_s.max() == Seconds::default()
+    {
+        problems.note("faults.outage.duration_s", "0 cuts nobody off: expected a time above 0");
     }
     if let Some(stall) = &faults.stall
         && stall.duration_s.max() == Seconds::default()

@@ -13,6 +13,7 @@ use tokio::task::spawn_local;
 use tokio::time::timeout;
 
 use crate::mcp::net::Dial;
+use crate::mcp::wire::sse::{Decoder, Item, Limits};
 
 /// The longest body of a single message that a client reads, in bytes.
 const MAX_MESSAGE_BYTES: usize = 1 << 20;
@@ -82,19 +83,35 @@ impl<D: Dial> Http<D> {
         Ok(sender)
     }
 
-    /// Reads the body of an answer that carries a single message and keeps the connection for the next exchange.
+    /// Reads the body of an answer that carries a single message and keeps the connection for the next exchange. In an
+    /// event stream it is the first event's that has data: its priming event comes before it (2025-11-25, transports,
+    /// "Sending Messages to the Server", items 5 and 6).
     ///
     /// A body that breaks off or is longer than 1 MiB reads as what is known of it: nothing.
     pub async fn message(&self, answer: Answer) -> Bytes {
+        let is_event_stream = answer.is_event_stream();
         let body = Limited::new(answer.response.into_body(), MAX_MESSAGE_BYTES);
         match timeout(self.answer_timeout, body.collect()).await {
             Ok(Ok(collected)) => {
                 self.idle.borrow_mut().get_or_insert(answer.sender);
-                collected.to_bytes()
+                let body = collected.to_bytes();
+                if is_event_stream { first_data(&body) } else { body }
             }
             Ok(Err(_)) | Err(_) => Bytes::new(),
         }
     }
+}
+
+/// The data of the first event that has any.
+fn first_data(stream: &[u8]) -> Bytes {
+    let mut decoder = Decoder::new(Limits::default());
+    decoder.push(stream);
+    decoder
+        .find_map(|item| match item {
+            Ok(Item::Event(event)) if !event.data.is_empty() => Some(Bytes::from(event.data)),
+            _ => None,
+        })
+        .unwrap_or_default()
 }
 
 impl Answer {
@@ -117,5 +134,22 @@ impl Answer {
     /// The body of a stream. Dropping it closes the connection.
     pub fn into_body(self) -> Incoming {
         self.response.into_body()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_of_a_stream_is_its_first_event_with_data() {
+        for (stream, expected) in [
+            ("id: 0\nretry: 3000\ndata:\n\nid: 1/0\ndata: {}\n\n", "{}"),
+            ("data: 1\n\ndata: 2\n\n", "1"),
+            ("data:\n\n", ""),
+            ("data: cut", ""),
+        ] {
+            assert_eq!(first_data(stream.as_bytes()), expected, "{stream:?}");
+        }
     }
 }

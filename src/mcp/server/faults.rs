@@ -93,7 +93,7 @@ impl Server {
                 self.report_struck(fault, true);
                 session.borrow_mut().wrap();
             }
-            Fault::Disconnect { .. } | Fault::Stall { .. } | Fault::ServerShutdown { .. } => {}
+            Fault::Disconnect { .. } | Fault::Outage { .. } | Fault::Stall { .. } | Fault::ServerShutdown { .. } => {}
         }
     }
 
@@ -132,6 +132,6 @@ impl Server {
 fn is_client_fault(fault: &Fault) -> bool {
     match fault {
         Fault::SessionRecycle { .. } | Fault::BufferTruncate { .. } | Fault::CounterWrap { .. } => true,
-        Fault::Disconnect { .. } | Fault::Stall { .. } | Fault::ServerShutdown { .. } => false,
+        Fault::Disconnect { .. } | Fault::Outage { .. } | Fault::Stall { .. } | Fault::ServerShutdown { .. } => false,
     }
 }

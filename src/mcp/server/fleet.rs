@@ -2,7 +2,8 @@
 //! a client. A server alone is a fleet of one.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::mcp::wire::header::RequestTag;
 use crate::observe::event::{CallNo, ClientNo, IncarnationNo, LogNo, RequestNo};
@@ -19,6 +20,7 @@ pub struct Fleet {
     executions: RefCell<BTreeMap<(ClientNo, CallNo), u32>>,
     homes: RefCell<BTreeMap<ClientNo, u32>>,
     turns: RefCell<BTreeMap<usize, Polled>>,
+    store: RefCell<BTreeSet<Rc<str>>>,
 }
 
 /// How far the servers have got with one fault.
@@ -50,6 +52,7 @@ impl Fleet {
             executions: RefCell::default(),
             homes: RefCell::default(),
             turns: RefCell::default(),
+            store: RefCell::default(),
         }
     }
 
@@ -85,6 +88,21 @@ impl Fleet {
     /// The server at which `client` opened a session last.
     pub(super) fn home(&self, client: ClientNo) -> Option<u32> {
         self.homes.borrow().get(&client).copied()
+    }
+
+    /// Notes in the store outside the processes that `key` has been given to a client.
+    pub(super) fn remember(&self, key: &Rc<str>) {
+        self.store.borrow_mut().insert(key.clone());
+    }
+
+    /// Takes `key` out of the store.
+    pub(super) fn forget(&self, key: &str) {
+        self.store.borrow_mut().remove(key);
+    }
+
+    /// Whether the store knows `key`.
+    pub(super) fn remembers(&self, key: &str) -> bool {
+        self.store.borrow().contains(key)
     }
 
     /// Asks whose turn it is: each server calls it once for the `index`-th client fault of the run, at the fault's

@@ -10,7 +10,8 @@ use crate::world::draw::{Draws, Purpose, Stream};
 pub struct WireId {
     /// The life of the counter that gave it; 0 where the grammar has no epochs.
     pub epoch: u32,
-    /// The stream that it names; 0 where it is the standalone one, or the grammar names no streams.
+    /// The number within its session of the stream that it names; 0 where it is the standalone one, or the grammar
+    /// names no streams.
     pub stream: u32,
     /// The counter's value, or the random value of an opaque id.
     pub number: u64,
@@ -20,13 +21,30 @@ pub struct WireId {
 pub struct IdForm {
     grammar: Grammar,
     start: u64,
+    /// The name of POST stream 1.
+    first_stream: u32,
     random: RefCell<Stream>,
 }
 
 impl IdForm {
     /// Ids of `grammar` whose counters start at `start`, on server number `server`.
     pub fn new(grammar: Grammar, start: u64, draws: &Draws, server: u32) -> IdForm {
-        IdForm { grammar, start, random: RefCell::new(draws.stream(Purpose::EventIds, u64::from(server))) }
+        let random = RefCell::new(draws.stream(Purpose::EventIds, u64::from(server)));
+        IdForm { grammar, start, first_stream: 1, random }
+    }
+
+    /// The same form, with the first POST stream of a session called `first_stream`.
+    pub fn naming_streams_from(self, first_stream: u32) -> IdForm {
+        IdForm { first_stream, ..self }
+    }
+
+    fn name_of(&self, stream: u32) -> u64 {
+        u64::from(stream) - 1 + u64::from(self.first_stream)
+    }
+
+    fn stream_called(&self, name: &str) -> Option<u32> {
+        let name: u64 = name.parse().ok()?;
+        u32::try_from(name.checked_sub(u64::from(self.first_stream))? + 1).ok()
     }
 
     /// The grammar.
@@ -41,9 +59,9 @@ impl IdForm {
             Grammar::Integer => number.to_string(),
             Grammar::EpochSeq => format!("{epoch:08x}:{number}"),
             Grammar::StreamSeq if stream == 0 => format!("_{number}"),
-            Grammar::StreamSeq => format!("{stream}_{number}"),
+            Grammar::StreamSeq => format!("{}_{number}", self.name_of(stream)),
             Grammar::SeqStream if stream == 0 => number.to_string(),
-            Grammar::SeqStream => format!("{number}/{stream}"),
+            Grammar::SeqStream => format!("{number}/{}", self.name_of(stream)),
             Grammar::Opaque => format!("{number:016x}"),
         }
     }
@@ -58,7 +76,7 @@ impl IdForm {
                 epoch: position.epoch.map_or(Some(0), |epoch| u32::from_str_radix(epoch, 16).ok())?,
                 stream: match position.stream {
                     None | Some("") => 0,
-                    Some(stream) => stream.parse().ok()?,
+                    Some(name) => self.stream_called(name)?,
                 },
                 number: position.seq,
             }
@@ -98,6 +116,11 @@ impl Numbering {
         }
     }
 
+    /// The id of the standalone stream with number 0, whether or not the counter gives it.
+    pub fn zero(&self) -> WireId {
+        WireId { epoch: self.epoch.get(), stream: 0, number: 0 }
+    }
+
     /// Starts again, in a new epoch.
     pub fn restart(&self, form: &IdForm) {
         self.epoch.set(form.fresh_epoch());
@@ -112,6 +135,11 @@ impl Numbering {
     /// Whether `number` is above every number given in this epoch.
     pub fn is_ahead(&self, number: u64) -> bool {
         number >= self.next.get()
+    }
+
+    /// Whether `number` is the one that it gives next.
+    pub fn is_next(&self, number: u64) -> bool {
+        number == self.next.get()
     }
 }
 
@@ -152,6 +180,15 @@ mod tests {
         for (grammar, text) in cases {
             assert_eq!(form(grammar).parse(text), None, "{grammar:?} {text:?}");
         }
+    }
+
+    #[test]
+    fn streams_are_named_from_the_number_that_the_settings_say() {
+        let form = IdForm::new(Grammar::SeqStream, 0, &Draws::new("ids", 1), 0).naming_streams_from(0);
+        let ids: Vec<String> =
+            [0, 1, 2].map(|stream| form.text(Numbering::new(&form).take(&form, stream))).into_iter().collect();
+        assert_eq!(ids, ["0", "0/0", "0/1"]);
+        assert_eq!(form.parse("5/0"), Some(WireId { epoch: 0, stream: 1, number: 5 }));
     }
 
     #[test]

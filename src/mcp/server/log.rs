@@ -46,8 +46,10 @@ struct Primer {
 pub enum Hit {
     /// It names the buffered event at this position.
     Event(Position),
-    /// It names something that is not to be replayed itself; what follows it starts at this position.
-    Before(Position),
+    /// It names the newest event, which has left the buffer; what follows it starts at this position.
+    Newest(Position),
+    /// It names a priming event; what follows it starts at this position.
+    Primer(Position),
 }
 
 impl EventLog {
@@ -125,6 +127,11 @@ impl EventLog {
         self.primers.push_back(Primer { id, next: self.end });
     }
 
+    /// Whether it has had a priming event.
+    pub fn is_primed(&self) -> bool {
+        !self.primers.is_empty()
+    }
+
     /// Drops the oldest event.
     pub fn evict_oldest(&mut self, cause: Cause) {
         if self.events.pop_front().is_some() {
@@ -155,13 +162,13 @@ impl EventLog {
             return Some(Hit::Event(self.oldest() + index as Position));
         }
         if self.newest == Some(id) {
-            return Some(Hit::Before(self.end));
+            return Some(Hit::Newest(self.end));
         }
         self.primers
             .iter()
             .rev()
             .find(|primer| primer.id == id && primer.next >= self.oldest())
-            .map(|primer| Hit::Before(primer.next))
+            .map(|primer| Hit::Primer(primer.next))
     }
 }
 
@@ -186,7 +193,7 @@ mod tests {
     #[test]
     fn ids_are_found_exactly() {
         let log = log();
-        assert_eq!(log.find(id(1)), Some(Hit::Before(0)));
+        assert_eq!(log.find(id(1)), Some(Hit::Primer(0)));
         assert_eq!(log.find(id(3)), Some(Hit::Event(1)));
         assert_eq!(log.find(id(5)), None);
     }
@@ -200,7 +207,7 @@ mod tests {
         assert_eq!(log.find(id(3)), None);
         assert_eq!(log.find(id(1)), None, "the successor of the primer is gone");
         log.evict_oldest(Cause::BufferTruncate);
-        assert_eq!(log.find(id(4)), Some(Hit::Before(3)));
+        assert_eq!(log.find(id(4)), Some(Hit::Newest(3)));
         assert_eq!(log.oldest(), 3);
     }
 

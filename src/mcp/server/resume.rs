@@ -6,11 +6,14 @@ use super::settings::CounterScope;
 use super::stream::{Place, SharedStream};
 use crate::cursor::Grammar;
 use crate::observe::event::CursorFound;
+use bytes::Bytes;
 
 /// What a server makes of a cursor.
 pub enum Judged {
-    /// It is found: this stream goes on at this place.
-    Known(SharedStream, Place),
+    /// It is found: this stream goes on at this place, after these bytes.
+    Known(SharedStream, Place, Option<Bytes>),
+    /// It is not, but is the very next id that this stream's counter will give.
+    Next(SharedStream),
     /// It is not; the stream that the setting's answer applies to.
     Lost(CursorFound, SharedStream),
 }
@@ -23,12 +26,16 @@ pub fn judge(base: &Base, session: &Session, cursor: &str) -> Judged {
     };
     for stream in session.newest_first() {
         if let Some(place) = stream.borrow().find(id) {
-            return Judged::Known(stream.clone(), place);
+            let primer = stream.borrow().replayed_primer(id);
+            return Judged::Known(stream.clone(), place, primer);
         }
     }
     let by_number = |stream: &SharedStream| {
         let of = stream.borrow();
         let current = id.epoch == of.numbering().epoch();
+        if current && of.numbering().is_next(id.number) {
+            return Judged::Next(stream.clone());
+        }
         let found = match current && of.numbering().is_ahead(id.number) {
             true => CursorFound::Ahead,
             false => CursorFound::Purged,

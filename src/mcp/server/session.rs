@@ -13,10 +13,6 @@ use crate::observe::event::{Cause, ClientNo, Event, IncarnationNo, Origin};
 use crate::world::fault::Keep;
 use crate::world::time::SimTime;
 
-/// Completed POST streams that a session keeps for a late resume. The oldest is forgotten first, with cause
-/// `finished`, whatever of it has not been read.
-pub const COMPLETE_STREAMS_KEPT: usize = 32;
-
 /// One life of a session.
 pub struct Session {
     base: Rc<Base>,
@@ -46,10 +42,12 @@ pub struct Running {
 }
 
 /// What keeps a session from being idle.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Activity {
     last: Cell<SimTime>,
     legs: Cell<u32>,
+    /// Whether legs count.
+    counts_legs: bool,
 }
 
 impl Activity {
@@ -67,7 +65,13 @@ impl Activity {
     /// A leg is detached.
     pub fn leg_ends(&self, now: SimTime) {
         self.legs.set(self.legs.get() - 1);
-        self.touch(now);
+        if self.counts_legs {
+            self.touch(now);
+        }
+    }
+
+    fn is_listened_to(&self) -> bool {
+        self.counts_legs && self.legs.get() > 0
     }
 }
 
@@ -77,8 +81,11 @@ impl Session {
         let incarnation = base.fleet.next_incarnation();
         base.fleet.settle(owner, base.number);
         base.report(Event::SessionOpened { server: base.number, session: key.to_string(), incarnation, owner, origin });
-        let activity = Rc::new(Activity::default());
-        activity.touch(base.now());
+        let activity = Rc::new(Activity {
+            last: Cell::new(base.now()),
+            legs: Cell::new(0),
+            counts_legs: base.settings.legs_keep_alive,
+        });
         let numbering = match base.settings.counter_scope {
             CounterScope::Session => Some(Rc::new(Numbering::new(&base.ids))),
             CounterScope::Stream => None,
@@ -101,15 +108,21 @@ impl Session {
 
     /// Opens the next stream: 0 is the standalone one, the others carry one POST's response each.
     pub fn open_stream(&mut self) -> SharedStream {
+        let (number, numbering) = self.take_stream();
+        let stream = Stream::open(&self.base, self.incarnation, &self.activity, number, numbering);
+        self.streams.insert(number, stream.clone());
+        stream
+    }
+
+    /// The number of the next stream, and the counter of its ids. A stream that nothing will ask for again needs no more.
+    pub fn take_stream(&mut self) -> (u32, Rc<Numbering>) {
         let number = self.next_stream;
         self.next_stream += 1;
         let numbering = match &self.numbering {
             Some(shared) => shared.clone(),
             None => Rc::new(Numbering::new(&self.base.ids)),
         };
-        let stream = Stream::open(&self.base, self.incarnation, number, numbering);
-        self.streams.insert(number, stream.clone());
-        stream
+        (number, numbering)
     }
 
     /// The standalone stream.
@@ -131,22 +144,19 @@ impl Session {
             .find(|(number, candidate)| **number != 0 && Rc::ptr_eq(candidate, stream))
             .map(|(number, _)| *number);
         self.complete.extend(number);
-        if self.complete.len() > COMPLETE_STREAMS_KEPT
+        if self.complete.len() > self.base.settings.complete_streams as usize
             && let Some(oldest) = self.complete.pop_front()
+            && let Some(stream) = self.streams.remove(&oldest)
         {
-            self.forget(oldest, Cause::Finished);
-        }
-    }
-
-    fn forget(&mut self, number: u32, cause: Cause) {
-        if let Some(stream) = self.streams.remove(&number) {
-            stream.borrow_mut().close(cause);
+            stream.borrow_mut().forget(Cause::Finished);
         }
     }
 
     fn forget_complete(&mut self, cause: Cause) {
         for number in std::mem::take(&mut self.complete) {
-            self.forget(number, cause);
+            if let Some(stream) = self.streams.remove(&number) {
+                stream.borrow_mut().close(cause);
+            }
         }
     }
 
@@ -213,12 +223,12 @@ impl Session {
         }
     }
 
-    /// Whether it has been idle for its whole idle time. Calls and legs keep it from being idle.
+    /// Whether it has been idle for its whole idle time. Calls and legs keep it from being idle, where they count.
     pub fn is_idle(&self, now: SimTime) -> bool {
         let Some(idle) = self.base.settings.session_idle_s else {
             return false;
         };
-        if self.activity.legs.get() > 0 || (self.base.settings.in_flight_keeps_alive && !self.running.is_empty()) {
+        if self.activity.is_listened_to() || (self.base.settings.in_flight_keeps_alive && !self.running.is_empty()) {
             return false;
         }
         now.since(self.activity.last.get()) >= idle.get()

@@ -11,12 +11,18 @@ use crate::world::time::Seconds;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServerSettings {
+    /// The profile that these keys start from: a file of `sims/profiles/server`. What the scenario says goes before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     /// The form of the event ids on the wire.
     pub id_grammar: Grammar,
     /// Whether the streams of a session share one counter.
     pub counter_scope: CounterScope,
     /// The first number that a counter gives.
     pub counter_start: u64,
+    /// The number by which ids name a session's first POST stream; later ones count up. The official Rust SDK counts
+    /// from 0 (`next_http_request_id`).
+    pub first_stream: u32,
     /// Events that one stream's buffer keeps; the oldest go first.
     pub buffer_events: u32,
     /// How long a buffered event is kept at most.
@@ -26,12 +32,21 @@ pub struct ServerSettings {
     /// Whether a fresh stream starts with an event that has an id and empty data (2025-11-25, transports,
     /// "Sending Messages to the Server", item 6).
     pub priming: bool,
+    /// Which id the priming event of a fresh GET stream, and of an `initialize` that is answered with a stream, has.
+    pub get_priming: GetPriming,
+    /// Whether a priming event takes a place in the buffer: an inclusive replay from its id starts with it, for as long
+    /// as it has not been displaced (official Rust SDK, `CachedTx::send_priming`).
+    pub priming_buffered: bool,
+    /// How requests other than `tools/call` are answered.
+    pub short_answers: ShortAnswers,
     /// The reconnection time told to clients in the `retry` field of a fresh stream.
     pub retry_s: Option<Seconds>,
     /// The period of the comment lines that keep an idle connection alive.
     pub keep_alive_s: Option<Seconds>,
     /// Where a replay starts.
     pub replay: Replay,
+    /// Where a GET without a cursor starts.
+    pub fresh_get: FreshGet,
     /// The answer to a cursor that is not an id of this server.
     pub unknown_cursor: CursorAnswer,
     /// The answer to a cursor whose own event has left the buffer: stores look ids up exactly, so that a successor
@@ -39,12 +54,29 @@ pub struct ServerSettings {
     pub purged_cursor: CursorAnswer,
     /// The answer to a cursor above every id given so far.
     pub ahead_cursor: CursorAnswer,
-    /// A session without a request and without an attached stream for this long is torn down.
+    /// The answer to a cursor that is the very next id to be given; without it, that of any other id ahead. A server
+    /// that only checks the distance from the oldest buffered event accepts it (official Rust SDK, `CachedTx::sync`).
+    pub next_cursor: Option<CursorAnswer>,
+    /// The answer to any cursor of a stream of which nothing is buffered; without it, the cursor is judged as ever.
+    pub empty_buffer_cursor: Option<CursorAnswer>,
+    /// Whether a resume that is answered `empty-closed` although its stream is known ends the leg that is attached to
+    /// it: the official Rust SDK puts the new leg into the place of the old one before it looks at the number.
+    pub failed_resume_ends_leg: bool,
+    /// Completed POST streams that a session keeps for a late resume. The oldest is forgotten first, whatever of it has
+    /// not been read; a leg that is attached still gets what is left.
+    pub complete_streams: u32,
+    /// A session in which nothing happens for this long is torn down. A request happens; what else does is said below.
     pub session_idle_s: Option<Seconds>,
     /// Whether a call in flight counts as activity of its session.
     pub in_flight_keeps_alive: bool,
+    /// Whether an attached leg counts as activity of its session, and its end as something that happens.
+    pub legs_keep_alive: bool,
+    /// Whether an event that the server sends is something that happens.
+    pub events_keep_alive: bool,
     /// The answer to a session id that is not in the table.
     pub unknown_session: UnknownSession,
+    /// The status of a DELETE that ends a session: 200, 202 or 204.
+    pub delete_status: u16,
     /// What happens when a second GET stream is opened while one is attached.
     pub get_slot: GetSlot,
     /// Other notifications of a session, which take ids and fill its GET stream's buffer.
@@ -58,22 +90,36 @@ pub struct ServerSettings {
 impl Default for ServerSettings {
     fn default() -> ServerSettings {
         ServerSettings {
+            profile: None,
             id_grammar: Grammar::Integer,
             counter_scope: CounterScope::Session,
             counter_start: 1,
+            first_stream: 1,
             buffer_events: 256,
             buffer_ttl_s: None,
             delivery: Delivery::PostStream,
             priming: true,
+            get_priming: GetPriming::Counted,
+            priming_buffered: false,
+            short_answers: ShortAnswers::Json,
             retry_s: None,
             keep_alive_s: None,
             replay: Replay::After,
+            fresh_get: FreshGet::Live,
             unknown_cursor: CursorAnswer::Live,
             purged_cursor: CursorAnswer::Oldest,
             ahead_cursor: CursorAnswer::Live,
+            next_cursor: None,
+            empty_buffer_cursor: None,
+            failed_resume_ends_leg: false,
+            // Enough for every late client of a session, and a bound on what a long session holds.
+            complete_streams: 32,
             session_idle_s: None,
             in_flight_keeps_alive: true,
+            legs_keep_alive: true,
+            events_keep_alive: false,
             unknown_session: UnknownSession::NotFound,
+            delete_status: 200,
             get_slot: GetSlot::TakeOver,
             churn: None,
             implementation: Implementation::Model,
@@ -83,6 +129,11 @@ impl Default for ServerSettings {
 }
 
 impl ServerSettings {
+    /// The `retry` field in milliseconds.
+    pub(super) fn retry_ms(&self) -> Option<u64> {
+        self.retry_s.map(|retry| retry.as_micros() / 1000)
+    }
+
     /// The form of the event ids that clients see.
     pub fn grammar(&self) -> Grammar {
         match self.implementation {
@@ -123,6 +174,38 @@ pub enum Replay {
     Inclusive,
 }
 
+/// Which id the priming event of a fresh GET stream has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GetPriming {
+    /// The counter's next.
+    Counted,
+    /// Always number 0, which the counter gives to an event all the same (official Rust SDK, `handle_get`).
+    Zero,
+}
+
+/// How requests other than `tools/call` are answered (2025-11-25, transports, "Sending Messages to the Server", item 5:
+/// either is allowed).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShortAnswers {
+    /// One JSON object.
+    Json,
+    /// An event stream that takes a stream number: its priming event, the response, its end. It cannot be resumed.
+    EventStream,
+}
+
+/// Where a GET without a cursor starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FreshGet {
+    /// With the next event.
+    Live,
+    /// With the oldest buffered one, whether or not it has been read before (official Rust SDK,
+    /// `establish_common_channel`).
+    Oldest,
+}
+
 /// The answer to a resume whose cursor cannot be honoured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -149,6 +232,9 @@ pub enum UnknownSession {
     NotFound,
     /// A new incarnation under the presented key, as servers that migrate or adopt sessions do.
     Recreate,
+    /// The same, but only where a store outside the processes remembers the key: it was given to the client by
+    /// `initialize` and has not been ended with DELETE. Else 404.
+    Restore,
 }
 
 /// What happens when a second GET stream is opened while one is attached.
@@ -159,6 +245,9 @@ pub enum GetSlot {
     TakeOver,
     /// 409 until the old leg is gone.
     Conflict,
+    /// The old leg keeps the stream, and the new one stays open and never carries an event but its priming (official
+    /// Rust SDK, `resume_or_shadow_common`).
+    Shadow,
 }
 
 /// Other notifications of a session: bursts of log messages.

@@ -9,7 +9,8 @@ use bytes::Bytes;
 use super::base::Base;
 use super::ids::{Numbering, WireId};
 use super::log::{EventLog, Hit};
-use super::settings::Replay;
+use super::session::Activity;
+use super::settings::{GetPriming, Replay};
 use crate::mcp::wire::sse;
 use crate::observe::event::{Cause, Event, FrameKind, IncarnationNo, LogNo, Position};
 use crate::world::time::SimTime;
@@ -48,8 +49,12 @@ pub struct Stream {
     /// Oldest first; the last one takes new events. Earlier ones are there where a store outlived its counters.
     lives: Vec<EventLog>,
     state: State,
+    /// Why it is forgotten as soon as its leg is gone.
+    doomed: Option<Cause>,
     slot: Option<Slot>,
     legs: u64,
+    /// What is touched by each event; none where events do not count.
+    activity: Option<Rc<Activity>>,
 }
 
 /// The leg that is attached.
@@ -60,8 +65,14 @@ struct Slot {
 }
 
 impl Stream {
-    /// Opens stream `number` of an incarnation.
-    pub fn open(base: &Rc<Base>, incarnation: IncarnationNo, number: u32, numbering: Rc<Numbering>) -> SharedStream {
+    /// Opens stream `number` of an incarnation, whose `activity` its events are.
+    pub fn open(
+        base: &Rc<Base>,
+        incarnation: IncarnationNo,
+        activity: &Rc<Activity>,
+        number: u32,
+        numbering: Rc<Numbering>,
+    ) -> SharedStream {
         let mut stream = Stream {
             base: base.clone(),
             incarnation,
@@ -69,8 +80,10 @@ impl Stream {
             numbering,
             lives: Vec::with_capacity(1),
             state: State::Open,
+            doomed: None,
             slot: None,
             legs: 0,
+            activity: base.settings.events_keep_alive.then(|| activity.clone()),
         };
         stream.begin_life(None);
         Rc::new(RefCell::new(stream))
@@ -115,6 +128,9 @@ impl Stream {
             return true;
         }
         let now = self.base.now();
+        if let Some(activity) = &self.activity {
+            activity.touch(now);
+        }
         // The events of a burst differ in their ids alone.
         let mut lines = Vec::new();
         sse::encode(&mut lines, None, None, data);
@@ -148,22 +164,19 @@ impl Stream {
 
     /// The first bytes of a fresh stream: the priming event and the reconnection time, as far as they are wanted.
     pub fn greeting(&mut self, priming: bool, retry: bool) -> Option<Bytes> {
-        let retry_ms = self.base.settings.retry_s.filter(|_| retry);
-        let retry_ms = retry_ms.map(|retry| retry.as_micros() / 1000);
-        let mut buffer = Vec::new();
-        match (priming && self.state != State::Closed, retry_ms) {
-            (true, _) => {
-                let id = self.numbering.take(&self.base.ids, self.number);
-                self.current().prime(id);
-                sse::encode(&mut buffer, Some(&self.base.ids.text(id)), retry_ms, "");
-            }
+        let retry_ms = self.base.settings.retry_ms().filter(|_| retry);
+        if !priming || self.state == State::Closed {
             // Not an event: a block without a data line only sets the time.
-            (false, Some(retry_ms)) => {
-                buffer.extend_from_slice(format!("retry: {retry_ms}\n\n").as_bytes());
-            }
-            (false, None) => return None,
+            return retry_ms.map(|retry_ms| format!("retry: {retry_ms}\n\n").into());
         }
-        Some(buffer.into())
+        let id = if self.number == 0 && self.base.settings.get_priming == GetPriming::Zero {
+            self.numbering.zero()
+        } else {
+            let id = self.numbering.take(&self.base.ids, self.number);
+            self.current().prime(id);
+            id
+        };
+        Some(primer(&self.base.ids.text(id), retry_ms))
     }
 
     /// Evicts what is too old or too much. An event that was appended at this very instant and waits for the attached
@@ -241,16 +254,40 @@ impl Stream {
         }
     }
 
+    /// Forgets the stream: it can no longer be resumed, and ends once its leg has sent what is left.
+    pub fn forget(&mut self, cause: Cause) {
+        match self.slot {
+            Some(_) => self.doomed = Some(cause),
+            None => self.close(cause),
+        }
+    }
+
     /// Where a resume with `id` goes on; none where no kept life knows the id.
     pub fn find(&self, id: WireId) -> Option<Place> {
         self.lives.iter().rev().find_map(|life| {
             let next = match (life.find(id)?, self.base.settings.replay) {
                 (Hit::Event(position), Replay::Inclusive) => position,
                 (Hit::Event(position), Replay::After) => position + 1,
-                (Hit::Before(position), _) => position,
+                (Hit::Newest(position) | Hit::Primer(position), _) => position,
             };
             Some(Place { log: life.number(), next })
         })
+    }
+
+    /// The priming event `id` once more, where it is replayed like any other event and nothing has displaced it.
+    pub fn replayed_primer(&self, id: WireId) -> Option<Bytes> {
+        let settings = &self.base.settings;
+        let life = self.lives.last()?;
+        let replayed = settings.priming_buffered
+            && settings.replay == Replay::Inclusive
+            && matches!(life.find(id), Some(Hit::Primer(_)))
+            && life.end() < Position::from(settings.buffer_events);
+        replayed.then(|| primer(&self.base.ids.text(id), settings.retry_ms()))
+    }
+
+    /// Whether nothing is buffered, as a resume sees it.
+    pub fn is_empty(&self) -> bool {
+        self.lives.iter().all(|life| life.len() == 0 && !(self.base.settings.priming_buffered && life.is_primed()))
     }
 
     /// The place after the newest event.
@@ -286,7 +323,16 @@ impl Stream {
     pub fn release(&mut self, leg: u64) {
         if self.is_held_by(leg) {
             self.slot = None;
+            if let Some(cause) = self.doomed {
+                self.close(cause);
+            }
         }
+    }
+
+    /// Ends the leg that is attached, where there is one.
+    pub fn expel(&mut self) {
+        self.wake();
+        self.slot = None;
     }
 
     /// Notes that the attached leg has sent everything before `reached`.
@@ -333,6 +379,13 @@ impl Stream {
             .into_iter()
             .flat_map(move |life| life.from(place.next))
     }
+}
+
+/// A priming event as it is sent.
+pub fn primer(id: &str, retry_ms: Option<u64>) -> Bytes {
+    let mut buffer = Vec::new();
+    sse::encode(&mut buffer, Some(id), retry_ms, "");
+    buffer.into()
 }
 
 fn oldest_of(life: &EventLog) -> Place {

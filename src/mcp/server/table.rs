@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::base::Base;
 use super::session::Session;
+use super::settings::UnknownSession;
 use crate::observe::event::{Cause, ClientNo, Origin};
 use crate::world::draw::{Draws, Purpose, Stream};
 
@@ -52,6 +53,14 @@ impl Table {
 
     /// Opens a session for `initialize`: under a free key of another client where one waits, else under a new one.
     pub fn initialize(&mut self, owner: ClientNo) -> SharedSession {
+        let session = self.open_new(owner);
+        if self.base.settings.unknown_session == UnknownSession::Restore {
+            self.base.fleet.remember(&session.borrow().key);
+        }
+        session
+    }
+
+    fn open_new(&mut self, owner: ClientNo) -> SharedSession {
         let free = self.free.iter().position(|(key, former)| *former != owner && !self.sessions.contains_key(key));
         match free {
             Some(index) => {

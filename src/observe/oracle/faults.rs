@@ -15,7 +15,7 @@ pub(super) struct Faults {
 
 impl Faults {
     pub(super) fn struck(&mut self, at: SimTime, fault: &Fault, took_effect: bool) {
-        if matches!(fault, Fault::Stall { .. } | Fault::ServerShutdown { .. }) {
+        if matches!(fault, Fault::Stall { .. } | Fault::Outage { .. } | Fault::ServerShutdown { .. }) {
             self.lasting.push((fault.clone(), self.rows.len()));
         }
         self.rows.push(FaultVerdict {

@@ -112,6 +112,7 @@ pub(super) const fn execution_end(how: ExecutionEnd) -> Option<&'static str> {
 pub(super) fn fault(fault: &Fault) -> String {
     let target = match fault {
         Fault::Disconnect { client, mode } => format!("client {client}, {}", cut_mode(*mode)),
+        Fault::Outage { client, duration_s } => format!("client {client}, for {duration_s} s"),
         Fault::Stall { duration_s, .. } => format!("every message waits {duration_s} s"),
         Fault::SessionRecycle { client, to } => {
             format!("client {client}, to {}", recycled_to(*to))

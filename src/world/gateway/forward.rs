@@ -17,6 +17,7 @@ use tokio::time::timeout;
 use super::Gateway;
 use super::body::GatewayBody;
 use super::headers::strip_hop_by_hop;
+use super::outages::CutOff;
 use super::routes::key;
 use crate::mcp::net::Dial;
 use crate::mcp::wire::header::{EVENT_STREAM, RequestTag};
@@ -63,8 +64,22 @@ impl<D: Dial> Downstream<D> {
     }
 
     /// The response to `request`: a server's, or 413, 400, 502 or 504 with a line of text.
-    pub(super) async fn forward(&self, request: Request<Incoming>) -> Response<ClientBody> {
-        self.ask(request).await.unwrap_or_else(NoAnswer::into_response)
+    ///
+    /// # Errors
+    /// Where the client is cut off before the response begins.
+    pub(super) async fn forward(&self, request: Request<Incoming>) -> Result<Response<ClientBody>, CutOff> {
+        let client = RequestTag::of(request.headers()).map(|tag| tag.client);
+        let cut_off = async {
+            match client {
+                Some(client) => self.gateway.outages.cut_off(client).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            cut_off = cut_off => Err(cut_off),
+            answer = self.ask(request) => Ok(answer.unwrap_or_else(NoAnswer::into_response)),
+        }
     }
 
     async fn ask(&self, request: Request<Incoming>) -> Result<Response<ClientBody>, NoAnswer> {

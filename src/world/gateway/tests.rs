@@ -4,7 +4,7 @@ mod rig;
 
 use std::time::Duration;
 
-use self::rig::{End, Log, Seen, get, rig, secs};
+use self::rig::{End, Log, Seen, get, is_answered, rig, secs};
 use super::settings::{GatewayCut, GatewaySettings};
 use crate::observe::event::{Cause, Event};
 use crate::world::fault::{DisconnectMode, Fault};
@@ -182,6 +182,26 @@ fn a_disconnect_strikes_every_leg_of_its_client_and_no_other() {
     assert_eq!(ends, [End::Clean, End::Broken, End::Broken]);
     assert_eq!(effects(&log), [true, false, false], "once without a leg, nothing happens");
     assert_eq!(cuts(&log).len(), 2);
+}
+
+#[test]
+fn an_outage_breaks_what_its_client_has_open_and_answers_it_nothing_until_it_is_over() {
+    let outage = Fault::Outage { client: 1, duration_s: Seconds::new(3) };
+    let faults = vec![ScheduledFault { at_s: Seconds::from_millis(2_500), fault: outage.clone() }];
+    let ((broken, answered), log) = rig(no_timeouts(), 1, faults, async {
+        let broken = get("/events/every/1000/count/9", "c1-r0").await.read().await;
+        let mut answered = Vec::new();
+        for wait in [0, 2, 1] {
+            tokio::time::sleep(secs(wait)).await;
+            answered.push((is_answered("c1-r1").await, is_answered("c0-r0").await));
+        }
+        (broken, answered)
+    });
+    assert_eq!((broken.end, broken.at.as_millis() / 100), (End::Broken, 25));
+    assert_eq!(answered, [(false, true), (false, true), (true, true)]);
+    let over: Vec<_> = log.iter().filter(|entry| entry.event == Event::FaultOver { fault: outage.clone() }).collect();
+    assert_eq!(over.iter().map(|entry| entry.t_us.as_secs_f64()).collect::<Vec<_>>(), [5.5]);
+    assert_eq!(effects(&log), [true]);
 }
 
 #[test]

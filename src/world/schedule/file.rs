@@ -91,6 +91,10 @@ fn fault(kind: Kind, section: &mut Section<'_>, extent: Extent, problems: &mut P
             let (client, mode) = (client(section, extent, p), section.require("mode", p));
             Some(Fault::Disconnect { client: client?, mode: mode? })
         }
+        Kind::Outage => {
+            let (client, duration_s) = (client(section, extent, p), section.require("duration_s", p));
+            Some(Fault::Outage { client: client?, duration_s: duration_s? })
+        }
         Kind::Stall => {
             let (link, duration_s) = (section.require("link", p), section.require("duration_s", p));
             Some(Fault::Stall { link: link?, duration_s: duration_s? })

@@ -24,6 +24,13 @@ impl Schedule {
                 mode: stream.choose(&rate.modes),
             });
         }
+        if let Some(rate) = &settings.outage {
+            let count = rate.per_client_per_hour;
+            arrivals.each_client(Kind::Outage, count, |client, stream| Fault::Outage {
+                client,
+                duration_s: stream.within(rate.duration_s),
+            });
+        }
         if let Some(rate) = &settings.stall {
             arrivals.draw(Kind::Stall, 0, rate.per_hour, |_, stream| Fault::Stall {
                 link: rate.link,

@@ -21,23 +21,27 @@ pub enum Kind {
     CounterWrap = 4,
     /// [`Fault::ServerShutdown`].
     ServerShutdown = 5,
+    /// [`Fault::Outage`].
+    Outage = 6,
 }
 
 impl Kind {
     /// Every kind, in the order of their numbers.
-    pub const ALL: [Kind; 6] = [
+    pub const ALL: [Kind; 7] = [
         Kind::Disconnect,
         Kind::Stall,
         Kind::SessionRecycle,
         Kind::BufferTruncate,
         Kind::CounterWrap,
         Kind::ServerShutdown,
+        Kind::Outage,
     ];
 
     /// The kind of `fault`.
     pub const fn of(fault: &Fault) -> Kind {
         match fault {
             Fault::Disconnect { .. } => Kind::Disconnect,
+            Fault::Outage { .. } => Kind::Outage,
             Fault::Stall { .. } => Kind::Stall,
             Fault::SessionRecycle { .. } => Kind::SessionRecycle,
             Fault::BufferTruncate { .. } => Kind::BufferTruncate,
@@ -50,6 +54,7 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Disconnect => "disconnect",
+            Kind::Outage => "outage",
             Kind::Stall => "stall",
             Kind::SessionRecycle => "session-recycle",
             Kind::BufferTruncate => "buffer-truncate",
@@ -63,6 +68,9 @@ impl Kind {
         match self {
             Kind::Disconnect => {
                 "the gateway cuts a client's open streams: clean-end, reset, truncated-event or half-open"
+            }
+            Kind::Outage => {
+                "a client is cut off: what it has open breaks, and nothing it asks gets through for a while"
             }
             Kind::Stall => "a link holds all messages for a while, then delivers them",
             Kind::SessionRecycle => "a session is torn down and its key used again, by the same client or by another",

@@ -15,6 +15,8 @@ pub struct FaultSettings {
     pub from_s: Seconds,
     /// The gateway cuts a client's open stream legs.
     pub disconnect: Option<DisconnectRate>,
+    /// A client is cut off for a while.
+    pub outage: Option<OutageRate>,
     /// A link holds its messages for a while.
     pub stall: Option<StallRate>,
     /// A session is torn down and its key used again.
@@ -35,6 +37,16 @@ pub struct DisconnectRate {
     pub per_client_per_hour: u32,
     /// The kinds to choose from, each as likely as the next.
     pub modes: Vec<DisconnectMode>,
+}
+
+/// `outage`: how often and for how long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutageRate {
+    /// Expected number for each client and hour.
+    pub per_client_per_hour: u32,
+    /// How long the client is cut off.
+    pub duration_s: Span<Seconds>,
 }
 
 /// `stall`: how often, where and for how long.

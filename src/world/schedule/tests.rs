@@ -16,6 +16,10 @@ fn everything() -> FaultSettings {
             per_client_per_hour: 30,
             modes: vec![DisconnectMode::CleanEnd, DisconnectMode::HalfOpen],
         }),
+        outage: Some(OutageRate {
+            per_client_per_hour: 4,
+            duration_s: Span::new(Seconds::new(2), Seconds::new(9)).unwrap(),
+        }),
         stall: Some(StallRate {
             per_hour: 20,
             link: StallLink::Servers,
@@ -215,6 +219,7 @@ fn any_fault() -> impl Strategy<Value = Fault> {
         vec![DisconnectMode::CleanEnd, DisconnectMode::Reset, DisconnectMode::TruncatedEvent, DisconnectMode::HalfOpen];
     prop_oneof![
         (client.clone(), select(modes)).prop_map(|(client, mode)| Fault::Disconnect { client, mode }),
+        (client.clone(), seconds(1000)).prop_map(|(client, duration_s)| Fault::Outage { client, duration_s }),
         (select(vec![StallLink::Sites, StallLink::Servers]), seconds(1000))
             .prop_map(|(link, duration_s)| Fault::Stall { link, duration_s }),
         (client.clone(), select(vec![RecycleTo::Same, RecycleTo::Other]))

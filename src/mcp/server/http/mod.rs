@@ -62,15 +62,16 @@ where
 /// An answer, or a refusal: both are sent.
 type Answer = Result<Response<Reply>, Refusal>;
 
-/// DELETE ends the session (2025-11-25, transports, "Session Management", item 5) and cancels its calls. Answered 200,
-/// as the official SDKs do.
+/// DELETE ends the session (2025-11-25, transports, "Session Management", item 5) and cancels its calls.
 fn delete(server: &Rc<Server>, headers: &HeaderMap) -> Answer {
     check_revision(headers)?;
     let key = session_key(headers)?;
     let closed = server.table.borrow_mut().close(key, Cause::Deleted);
+    server.base.fleet.forget(key);
     let session = closed.ok_or_else(Refusal::session_not_found)?;
     server.cancel_all(&session);
-    Ok(whole(StatusCode::OK, Bytes::new()))
+    let status = StatusCode::from_u16(server.base.settings.delete_status).unwrap_or(StatusCode::OK);
+    Ok(whole(status, Bytes::new()))
 }
 
 /// The session that a request names, and who asks for it.
@@ -81,20 +82,24 @@ fn session_of(server: &Rc<Server>, headers: &HeaderMap) -> Result<(SharedSession
     let known = server.table.borrow().get(key);
     let session = match (known, server.base.settings.unknown_session) {
         (Some(session), _) => session,
-        (None, UnknownSession::NotFound) => return Err(Refusal::session_not_found()),
-        (None, UnknownSession::Recreate) => {
-            let owner = tag.unwrap_or_else(|| server.base.fleet.stranger(None)).client;
-            let mut table = server.table.borrow_mut();
-            let session = table.open(key.into(), owner, Origin::Recreated);
-            drop(table);
-            server.start_churn(owner);
-            session
+        (None, UnknownSession::Recreate) => open_again(server, key, tag, Origin::Recreated),
+        (None, UnknownSession::Restore) if server.base.fleet.remembers(key) => {
+            open_again(server, key, tag, Origin::Restored)
         }
+        (None, UnknownSession::NotFound | UnknownSession::Restore) => return Err(Refusal::session_not_found()),
     };
     let owner = session.borrow().owner;
     let tag = tag.unwrap_or_else(|| server.base.fleet.stranger(Some(owner)));
     session.borrow().activity.touch(server.base.now());
     Ok((session, tag))
+}
+
+/// A new incarnation under a key that is not in the table.
+fn open_again(server: &Rc<Server>, key: &str, tag: Option<RequestTag>, origin: Origin) -> SharedSession {
+    let owner = tag.unwrap_or_else(|| server.base.fleet.stranger(None)).client;
+    let session = server.table.borrow_mut().open(key.into(), owner, origin);
+    server.start_churn(owner);
+    session
 }
 
 fn session_key(headers: &HeaderMap) -> Result<&str, Refusal> {

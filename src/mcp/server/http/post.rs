@@ -14,13 +14,15 @@ use super::{
     event_stream, json, rpc_error, session_of, whole,
 };
 use crate::mcp::server::Server;
+use crate::mcp::server::ids::WireId;
 use crate::mcp::server::leg::Leg;
-use crate::mcp::server::settings::Delivery;
-use crate::mcp::server::stream::SharedStream;
+use crate::mcp::server::settings::{Delivery, GetPriming, ShortAnswers};
+use crate::mcp::server::stream::{self, SharedStream};
 use crate::mcp::server::table::SharedSession;
 use crate::mcp::server::tools::{Call, NUMBERS};
 use crate::mcp::wire::header::{EVENT_STREAM, JSON, RequestTag, SESSION_ID};
 use crate::mcp::wire::message::{self, CallArguments, Incoming, NotAMessage, RpcId, TOOL, Unread};
+use crate::mcp::wire::sse;
 use crate::observe::event::CursorFound;
 
 /// The longest body that is read.
@@ -48,11 +50,11 @@ where
         Incoming::Request { id, method, params } => {
             let (session, tag) = session_of(server, headers)?;
             Ok(match method.as_ref() {
-                "ping" => json(StatusCode::OK, &json!({"jsonrpc": "2.0", "id": id, "result": {}})),
+                "ping" => short(server, &session, &json!({"jsonrpc": "2.0", "id": id, "result": {}})),
                 "tools/list" => {
                     let tool = &server.tool;
                     let result = message::list_tools_result(&id, tool.idempotent, tool.checkpointable);
-                    json(StatusCode::OK, &result)
+                    short(server, &session, &result)
                 }
                 "tools/call" => call_tool(server, session, tag, id, params),
                 _ => rpc_error(&id, METHOD_NOT_FOUND, "there is no such method"),
@@ -101,11 +103,42 @@ fn initialize(server: &Rc<Server>, headers: &HeaderMap, id: &RpcId) -> Response<
     let tag = RequestTag::of(headers).unwrap_or_else(|| server.base.fleet.stranger(None));
     let session = server.table.borrow_mut().initialize(tag.client);
     server.start_churn(tag.client);
-    let mut response = json(StatusCode::OK, &message::initialize_result(id));
+    let result = message::initialize_result(id);
+    let mut response = match server.base.settings.get_priming {
+        GetPriming::Zero if server.base.settings.short_answers == ShortAnswers::EventStream => {
+            let zero = session.borrow().standalone().borrow().numbering().zero();
+            short_stream(server, server.base.settings.priming.then_some(zero), None, &result)
+        }
+        GetPriming::Zero | GetPriming::Counted => short(server, &session, &result),
+    };
     let key =
         HeaderValue::from_str(&session.borrow().key).expect("keys are drawn as hexadecimal or were read from a header");
     response.headers_mut().insert(SESSION_ID, key);
     response
+}
+
+/// The answer to a request that is answered at once.
+fn short(server: &Server, session: &SharedSession, answer: &Value) -> Response<Reply> {
+    match server.base.settings.short_answers {
+        ShortAnswers::Json => json(StatusCode::OK, answer),
+        ShortAnswers::EventStream => {
+            let (stream, numbering) = session.borrow_mut().take_stream();
+            let take = || numbering.take(&server.base.ids, stream);
+            let primer = server.base.settings.priming.then(take);
+            short_stream(server, primer, Some(take()), answer)
+        }
+    }
+}
+
+/// One answer as an event stream of its own.
+fn short_stream(server: &Server, primer: Option<WireId>, id: Option<WireId>, answer: &Value) -> Response<Reply> {
+    let ids = &server.base.ids;
+    let mut body = Vec::new();
+    if let Some(id) = primer {
+        body.extend_from_slice(&stream::primer(&ids.text(id), server.base.settings.retry_ms()));
+    }
+    sse::encode(&mut body, id.map(|id| ids.text(id)).as_deref(), None, &answer.to_string());
+    event_stream(Reply::Whole(body.into()))
 }
 
 fn call_tool(

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::cursor::Grammar;
-use crate::mcp::server::session::COMPLETE_STREAMS_KEPT;
 use crate::mcp::server::settings::{Churn, CounterScope, CursorAnswer, Delivery, GetSlot, Replay};
 use crate::observe::event::{Cause, CursorFound};
 use crate::world::draw::Span;
@@ -381,7 +380,7 @@ fn only_so_many_complete_streams_are_kept() {
         .run(async |world| {
             let client = world.client(0);
             client.initialize().await;
-            for call in 0..=COMPLETE_STREAMS_KEPT as u32 {
+            for call in 0..=ServerSettings::default().complete_streams {
                 assert_eq!(client.call(call, 0).await.within(5).await.0.len(), 1);
             }
             let forgotten = |event: &Event| matches!(event, Event::LogClosed { log: 1, cause: Cause::Finished });

@@ -138,6 +138,11 @@ pub async fn get(path: &str, tag: &str) -> Answer {
     connect().await.get(path, tag).await
 }
 
+/// Whether a request that would be answered is answered.
+pub async fn is_answered(tag: &str) -> bool {
+    connect().await.try_send("/json", tag, Vec::new()).await.is_ok()
+}
+
 pub async fn post(path: &str, tag: &str, body: Vec<u8>) -> Answer {
     connect().await.send(path, tag, body).await
 }
@@ -147,7 +152,11 @@ impl Connection {
         self.send(path, tag, Vec::new()).await
     }
 
-    async fn send(mut self, path: &str, tag: &str, body: Vec<u8>) -> Answer {
+    async fn send(self, path: &str, tag: &str, body: Vec<u8>) -> Answer {
+        self.try_send(path, tag, body).await.unwrap()
+    }
+
+    async fn try_send(mut self, path: &str, tag: &str, body: Vec<u8>) -> Result<Answer, hyper::Error> {
         self.0.ready().await.unwrap();
         // The last part of a path names the session, for the server that knows `a` and `b`.
         let session = path.rsplit('/').next().filter(|name| name.len() == 1);
@@ -160,8 +169,8 @@ impl Connection {
             request = request.header("mcp-session-id", session);
         }
         let request = request.body(Full::from(body)).unwrap();
-        let response = self.0.send_request(request).await.unwrap();
-        Answer { connection: self, response }
+        let response = self.0.send_request(request).await?;
+        Ok(Answer { connection: self, response })
     }
 }
 
