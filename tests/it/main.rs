@@ -8,4 +8,6 @@ mod golden;
 mod program;
 mod readme;
 mod scenarios;
+#[cfg(feature = "rmcp")]
+mod sdk_client;
 mod tidy;

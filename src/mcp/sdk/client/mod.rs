@@ -16,6 +16,7 @@ mod handler;
 mod leg;
 mod limit;
 mod post;
+mod process;
 mod purpose;
 mod record;
 mod streams;
@@ -55,6 +56,7 @@ impl<D: Dial> SdkClient<D> {
         traffic: Rc<Cell<u64>>,
         witness: Witness,
     ) -> Rc<SdkClient<D>> {
+        process::settle();
         let record = Rc::new(Record::new(number, traffic, witness.clone()));
         let application = Application::new(guard, settings, dial, record.clone(), witness);
         Rc::new(SdkClient { application, record })
