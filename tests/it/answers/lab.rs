@@ -30,8 +30,23 @@ const HORIZON: Seconds = Seconds::new(1000);
 pub enum Subject {
     /// The model, with the profile `rmcp`.
     Model,
-    /// The official Rust SDK's.
-    Sdk,
+    /// The official Rust SDK's, with nothing around it.
+    BareSdk,
+}
+
+impl Subject {
+    /// Whether everything is there that it needs for `case`.
+    pub fn can_play(self, case: &Case) -> bool {
+        self == Subject::Model || !case.needs_clock || is_clock_simulated()
+    }
+}
+
+/// Whether code that asks the operating system for the time is told the simulation's.
+fn is_clock_simulated() -> bool {
+    #[cfg(feature = "rmcp")]
+    return desync_sim::world::interpose::is_supported();
+    #[cfg(not(feature = "rmcp"))]
+    return false;
 }
 
 /// Five parts, half a second apart: a call that is cut after its second part is over within the watch.
@@ -52,7 +67,7 @@ interval_s = 0.5
 
 fn settings(case: &Case, subject: Subject) -> Settings {
     let mut changes = case.set.clone();
-    if subject == Subject::Sdk {
+    if subject != Subject::Model {
         changes.push("server.implementation=rmcp".to_owned());
     }
     let changes: Vec<Override> = changes.iter().map(|change| change.parse().expect("a change")).collect();
@@ -83,20 +98,19 @@ pub fn play(case: &Case, subject: Subject) -> Vec<Answer> {
     let mut network = Network::new(Seconds::from_millis(10), HORIZON, &draws);
     let (name, fleet) = (&hosts.servers[0], Rc::new(Fleet::new(1)));
     let witness = Witness::new(name, sim_now, sink.clone());
-    let (rc, faults) = (Rc::new(settings.server.clone()), faults(case));
     match subject {
         Subject::Model => {
+            let (rc, faults) = (Rc::new(settings.server.clone()), faults(case));
             let server = Server::new(0, rc, settings.tool, draws.clone(), witness, fleet);
             network.host(name, move || server.clone().run(TurmoilBind::new(PORT), faults.clone()));
         }
         #[cfg(feature = "rmcp")]
-        Subject::Sdk => {
-            use desync_sim::mcp::sdk::server::SdkServer;
-            let server = SdkServer::new(0, rc, settings.tool, draws.clone(), witness, fleet);
-            network.host(name, move || server.clone().run(TurmoilBind::new(PORT), faults.clone()));
+        Subject::BareSdk => {
+            let restart_at = case.restart_at_s.map(Duration::from_secs_f64);
+            network.host(name, move || super::bare::serve(settings.clone(), restart_at, TurmoilBind::new(PORT)));
         }
         #[cfg(not(feature = "rmcp"))]
-        Subject::Sdk => panic!("the SDK is not built in"),
+        Subject::BareSdk => unreachable!("the SDK is not built in"),
     }
     network.host(&hosts.gateway, std::future::pending);
 
