@@ -138,11 +138,20 @@ pub struct Progress {
     #[serde(rename = "progressToken")]
     pub token: String,
     /// Parts sent so far, this one included: increases with every notification.
+    #[serde(deserialize_with = "whole")]
     pub progress: u32,
     /// Parts in all.
+    #[serde(deserialize_with = "whole")]
     pub total: u32,
     /// The part's text: its check value in hexadecimal, then filling.
     pub message: String,
+}
+
+/// A count, which JSON may write as `3` or, as the official Rust SDK does, as `3.0`.
+fn whole<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    let count = number as u32;
+    if f64::from(count) == number { Ok(count) } else { Err(serde::de::Error::custom(format!("{number} is no count"))) }
 }
 
 impl Progress {
@@ -244,6 +253,19 @@ pub fn error(id: Option<&RpcId>, code: i64, message: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_count_may_be_written_as_a_float_and_must_be_whole() {
+        let read = |progress: &str| {
+            let text = format!(r#"{{"progressToken":"t","progress":{progress},"total":9,"message":"0000002a"}}"#);
+            serde_json::from_str::<Progress>(&text).ok().map(|progress| progress.progress)
+        };
+        for (text, count) in
+            [("3", Some(3)), ("3.0", Some(3)), ("3.5", None), ("-1", None), ("1e99", None), ("\"3\"", None)]
+        {
+            assert_eq!(read(text), count, "{text}");
+        }
+    }
 
     #[test]
     fn a_part_that_nobody_asks_for_must_be_json_all_the_same() {
