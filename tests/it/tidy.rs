@@ -52,7 +52,16 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     // A client knows the wire, and can only write to the log: neither the oracle nor the server is in its reach.
     (
         "src/mcp/client",
-        &["cursor", "mcp::net", "mcp::wire", "observe::event", "observe::witness", "world::draw", "world::time"],
+        &[
+            "cursor",
+            "mcp::net",
+            "mcp::sdk::settings",
+            "mcp::wire",
+            "observe::event",
+            "observe::witness",
+            "world::draw",
+            "world::time",
+        ],
     ),
     (
         "src/mcp/server",
