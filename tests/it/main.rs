@@ -9,3 +9,5 @@ mod program;
 mod readme;
 mod scenarios;
 mod tidy;
+#[cfg(feature = "rmcp")]
+mod twins;
