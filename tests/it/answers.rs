@@ -5,7 +5,7 @@
 //! stands beside it. Where the model's answer is another one, the case says why.
 
 #[cfg(feature = "rmcp")]
-mod bare;
+pub mod bare;
 mod case;
 mod client;
 mod lab;

@@ -11,3 +11,5 @@ mod scenarios;
 #[cfg(feature = "rmcp")]
 mod sdk_client;
 mod tidy;
+#[cfg(feature = "rmcp")]
+mod twins;

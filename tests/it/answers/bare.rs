@@ -13,7 +13,10 @@ use std::time::Duration;
 
 use desync_sim::experiment::scenario::Settings;
 use desync_sim::mcp::net::{Accept, Bind};
-use desync_sim::mcp::server::settings::Churn;
+use desync_sim::mcp::server::settings::{Churn, ToolSettings};
+use desync_sim::mcp::server::tools::{Plan, plan};
+use desync_sim::mcp::wire::message::CallArguments;
+use desync_sim::world::draw::Draws;
 use desync_sim::world::interpose;
 use desync_sim::world::net::{TurmoilBind, sim_now};
 use hyper::server::conn::http1;
@@ -28,33 +31,39 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::session::store::{SessionState, SessionStore, SessionStoreError};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde::Deserialize as _;
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until};
 
 /// What stands behind one session.
 #[derive(Clone)]
 struct Tool {
-    parts: u32,
-    interval: Duration,
+    settings: ToolSettings,
+    draws: Draws,
     churn: Option<Churn>,
 }
 
 impl ServerHandler for Tool {
     async fn call_tool(
         &self,
-        _: CallToolRequestParams,
+        request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = serde_json::Value::Object(request.arguments.unwrap_or_default());
+        let CallArguments { client, call, .. } = CallArguments::deserialize(&arguments)
+            .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+        let Plan { intervals, checks } = plan(&self.draws, &self.settings, client, call);
         let token = context.meta.get_progress_token();
-        for part in 1..=self.parts {
-            sleep(self.interval).await;
-            if let Some(token) = token.clone() {
-                let progress = ProgressNotificationParam::new(token, f64::from(part));
+        let mut due = Instant::now();
+        for (part, interval) in (0..).zip(intervals) {
+            due += interval;
+            sleep_until(due).await;
+            if let (Some(check), Some(token)) = (checks.get(part), token.clone()) {
+                let progress = ProgressNotificationParam::new(token, (part + 1) as f64);
                 // Where the session is gone, the tool runs on for nobody.
-                let _ = context.peer.notify_progress(progress).await;
+                let _ = context.peer.notify_progress(progress.with_message(format!("{check:08x}"))).await;
             }
         }
-        sleep(self.interval).await;
         Ok(CallToolResult::success(Vec::new()).into())
     }
 
@@ -115,7 +124,12 @@ impl SessionStore for Store {
 }
 
 /// Serves for ever; stops after `restart_at`, and comes back a second later with nothing but its store.
-pub async fn serve(settings: Settings, restart_at: Option<Duration>, bind: TurmoilBind) -> io::Result<()> {
+pub async fn serve(
+    settings: Settings,
+    draws: Draws,
+    restart_at: Option<Duration>,
+    bind: TurmoilBind,
+) -> io::Result<()> {
     let store = Arc::new(Store::default());
     let mut restart_at = restart_at;
     loop {
@@ -128,11 +142,7 @@ pub async fn serve(settings: Settings, restart_at: Option<Duration>, bind: Turmo
             config.session_store = Some(store.clone());
         }
         let process = config.cancellation_token.clone().drop_guard();
-        let tool = Tool {
-            parts: settings.tool.parts.min(),
-            interval: settings.tool.interval_s.min().get(),
-            churn: settings.server.churn,
-        };
+        let tool = Tool { settings: settings.tool, draws: draws.clone(), churn: settings.server.churn };
         let service =
             StreamableHttpService::new(move || Ok(tool.clone()), Arc::new(LocalSessionManager::default()), config);
         let mut listener = bind.bind().await?;

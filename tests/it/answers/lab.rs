@@ -17,6 +17,8 @@ use desync_sim::world::network::Network;
 use desync_sim::world::schedule::ScheduledFault;
 use desync_sim::world::time::{Seconds, SimTime};
 
+#[cfg(feature = "rmcp")]
+use super::bare;
 use super::case::{Answer, Case};
 use super::client::Client;
 
@@ -107,7 +109,9 @@ pub fn play(case: &Case, subject: Subject) -> Vec<Answer> {
         #[cfg(feature = "rmcp")]
         Subject::BareSdk => {
             let restart_at = case.restart_at_s.map(Duration::from_secs_f64);
-            network.host(name, move || super::bare::serve(settings.clone(), restart_at, TurmoilBind::new(PORT)));
+            let draws = draws.clone();
+            network
+                .host(name, move || bare::serve(settings.clone(), draws.clone(), restart_at, TurmoilBind::new(PORT)));
         }
         #[cfg(not(feature = "rmcp"))]
         Subject::BareSdk => unreachable!("the SDK is not built in"),
