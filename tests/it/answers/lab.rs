@@ -5,6 +5,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use desync_sim::experiment::scenario::{Override, Scenario, Settings};
+#[cfg(feature = "rmcp")]
+use desync_sim::mcp::sdk::server::SdkServer;
 use desync_sim::mcp::server::Server;
 use desync_sim::mcp::server::fleet::Fleet;
 use desync_sim::observe::event::Event;
@@ -32,7 +34,9 @@ const HORIZON: Seconds = Seconds::new(1000);
 pub enum Subject {
     /// The model, with the profile `rmcp`.
     Model,
-    /// The official Rust SDK's, with nothing around it.
+    /// The official Rust SDK's, as runs have it.
+    Sdk,
+    /// The official Rust SDK's, with nothing around it: what runs put around it must change no answer.
     BareSdk,
 }
 
@@ -100,10 +104,15 @@ pub fn play(case: &Case, subject: Subject) -> Vec<Answer> {
     let mut network = Network::new(Seconds::from_millis(10), HORIZON, &draws);
     let (name, fleet) = (&hosts.servers[0], Rc::new(Fleet::new(1)));
     let witness = Witness::new(name, sim_now, sink.clone());
+    let faults = faults(case);
     match subject {
         Subject::Model => {
-            let (rc, faults) = (Rc::new(settings.server.clone()), faults(case));
-            let server = Server::new(0, rc, settings.tool, draws.clone(), witness, fleet);
+            let server = Server::new(0, Rc::new(settings.server), settings.tool, draws.clone(), witness, fleet);
+            network.host(name, move || server.clone().run(TurmoilBind::new(PORT), faults.clone()));
+        }
+        #[cfg(feature = "rmcp")]
+        Subject::Sdk => {
+            let server = SdkServer::new(0, Rc::new(settings.server), settings.tool, draws.clone(), witness, fleet);
             network.host(name, move || server.clone().run(TurmoilBind::new(PORT), faults.clone()));
         }
         #[cfg(feature = "rmcp")]
@@ -114,7 +123,7 @@ pub fn play(case: &Case, subject: Subject) -> Vec<Answer> {
                 .host(name, move || bare::serve(settings.clone(), draws.clone(), restart_at, TurmoilBind::new(PORT)));
         }
         #[cfg(not(feature = "rmcp"))]
-        Subject::BareSdk => unreachable!("the SDK is not built in"),
+        Subject::Sdk | Subject::BareSdk => unreachable!("the SDK is not built in"),
     }
     network.host(&hosts.gateway, std::future::pending);
 

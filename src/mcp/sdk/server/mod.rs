@@ -18,6 +18,7 @@ use std::sync::Arc;
 use rmcp::RoleServer;
 use rmcp::model::ServerNotification;
 use rmcp::service::Peer;
+use send_wrapper::SendWrapper;
 
 use self::store::Store;
 use crate::mcp::server::churn::Bursts;
@@ -62,7 +63,8 @@ impl SdkServer {
             && first
         {
             let bursts = Bursts::new(churn, &self.draws, client);
-            tokio::task::spawn_local(self.clone().churn(client, bursts));
+            // The SDK calls handlers on tasks of its own, which know no local set. A run has one thread.
+            tokio::spawn(SendWrapper::new(self.clone().churn(client, bursts)));
         }
     }
 
