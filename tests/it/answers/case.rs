@@ -169,7 +169,7 @@ impl Step {
         };
         match subject {
             Subject::Model => model.as_ref().or(expect).cloned(),
-            Subject::Sdk | Subject::BareSdk => expect.cloned(),
+            _ => expect.cloned(),
         }
     }
 }

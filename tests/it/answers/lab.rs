@@ -37,6 +37,7 @@ pub enum Subject {
     /// The official Rust SDK's, as runs have it.
     Sdk,
     /// The official Rust SDK's, with nothing around it: what runs put around it must change no answer.
+    #[cfg(feature = "rmcp")]
     BareSdk,
 }
 
@@ -123,7 +124,7 @@ pub fn play(case: &Case, subject: Subject) -> Vec<Answer> {
                 .host(name, move || bare::serve(settings.clone(), draws.clone(), restart_at, TurmoilBind::new(PORT)));
         }
         #[cfg(not(feature = "rmcp"))]
-        Subject::Sdk | Subject::BareSdk => unreachable!("the SDK is not built in"),
+        Subject::Sdk => unreachable!("the SDK is not built in"),
     }
     network.host(&hosts.gateway, std::future::pending);
 

@@ -33,6 +33,8 @@ pub(super) struct Truth {
 
 struct Session {
     incarnation: IncarnationNo,
+    /// Whether `initialize` has been answered. That answer goes past every stream: it is in no ring and has no number.
+    initialized: bool,
     /// The streams that are not complete, by their number in the session.
     streams: BTreeMap<u32, Stream>,
     opened: u32,
@@ -97,6 +99,7 @@ impl Truth {
         let standalone = Stream { log, next: 0, offset: 0 };
         let session = Session {
             incarnation,
+            initialized: false,
             streams: BTreeMap::from([(STANDALONE, standalone)]),
             opened: 0,
             requests: BTreeMap::new(),
@@ -197,6 +200,9 @@ impl Truth {
     pub(super) fn appended(&self, key: &str, message: &ServerJsonRpcMessage) {
         let mut sessions = self.sessions.borrow_mut();
         let Some(session) = sessions.get_mut(key) else { return };
+        if !std::mem::replace(&mut session.initialized, true) {
+            return;
+        }
         let (routed, kind) = match message {
             ServerJsonRpcMessage::Response(response) => {
                 (session.requests.get(&id_text(&response.id)), FrameKind::Response)
