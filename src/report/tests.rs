@@ -82,7 +82,8 @@ fn a_report_made_again_replaces_the_first() {
 
 #[test]
 fn the_table_fits_a_terminal() {
-    let rendered = Rendered::new(&Fixture { arms: vec![Arm::Trusting, Arm::Validating, Arm::NoCursor], ..Fixture::default() });
+    let rendered =
+        Rendered::new(&Fixture { arms: vec![Arm::Trusting, Arm::Validating, Arm::NoCursor], ..Fixture::default() });
     let text = table_of(&rendered.parent.path().join("incident")).unwrap();
     assert!(text.lines().all(|line| line.chars().count() <= 100));
     insta::assert_snapshot!(text);
