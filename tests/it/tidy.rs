@@ -85,6 +85,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         &[
             "cursor",
             "mcp::net",
+            "mcp::sdk::settings",
             "mcp::server",
             "mcp::wire",
             "observe::event",
