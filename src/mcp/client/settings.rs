@@ -81,13 +81,14 @@ pub enum Arm {
     NoCursor,
     /// The official Rust SDK's client, unmodified.
     Rmcp,
-    /// The same behind a guard that validates its resumes.
+    /// The same behind a guard that validates its resumes. Not built yet: it can be named nowhere.
+    #[serde(skip)]
     RmcpGuarded,
 }
 
 impl Arm {
     /// Every arm, in the order of tables and plots.
-    pub const ALL: [Arm; 5] = [Arm::Trusting, Arm::Validating, Arm::NoCursor, Arm::Rmcp, Arm::RmcpGuarded];
+    pub const ALL: [Arm; 4] = [Arm::Trusting, Arm::Validating, Arm::NoCursor, Arm::Rmcp];
 
     /// The arm's name in scenario files, on the command line and in result files.
     pub const fn name(self) -> &'static str {
