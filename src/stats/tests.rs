@@ -123,7 +123,8 @@ fn nothing_to_measure_leaves_fields_empty() {
 
 #[test]
 fn every_later_arm_is_compared_with_the_first() {
-    let analysis = analysed(&Fixture { arms: Arm::ALL.to_vec(), ..Fixture::default() });
+    let analysis =
+        analysed(&Fixture { arms: vec![Arm::Trusting, Arm::Validating, Arm::NoCursor], ..Fixture::default() });
     let pairs: Vec<_> = analysis.comparisons.iter().map(|c| (c.first, c.second)).collect();
     assert_eq!(pairs.len(), 12);
     assert_eq!(pairs[0], (Arm::Trusting, Arm::Validating));

@@ -11,7 +11,7 @@
 //!
 //! This is the only module of the crate with `unsafe`: it defines two functions of the C library.
 
-#![allow(unsafe_code)]
+#![expect(unsafe_code, reason = "it defines two functions of the C library")]
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;

@@ -128,7 +128,7 @@ fn each_bad_flag_is_named_with_what_is_wrong() {
         ("arms=trusting", "`arms`: invalid type: string \"trusting\", expected a list, [..]"),
         (
             "arms=[\"hopeful\"]",
-            "`arms`: `hopeful` is not one of its values: expected one of `trusting`, `validating`, `no-cursor`",
+            "`arms`: `hopeful` is not one of its values: expected one of `trusting`, `validating`, `no-cursor`, `rmcp`, `rmcp-guarded`",
         ),
         ("tick_s=0", "`tick_s`: 0 is no tick: expected whole milliseconds from 0.001 to 1 second"),
         ("tick_s=1.5", "`tick_s`: 1.5 is no tick: expected whole milliseconds from 0.001 to 1 second"),

@@ -16,7 +16,7 @@ pub mod stream;
 pub mod workload;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;

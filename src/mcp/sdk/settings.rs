@@ -34,8 +34,6 @@ pub struct RmcpServerSettings {
     pub init_timeout_s: Seconds,
     /// Whether a `SessionStore` outside the process remembers sessions, so that a server that has lost one restores it.
     pub session_store: bool,
-    /// Whether an `EventStore` outside the process keeps every event, unbounded, and answers resumes.
-    pub event_store: bool,
     /// Whether revisions before 2026-07-28 get sessions (`legacy_session_mode`). Revision 2026-07-28 never does.
     pub legacy_session_mode: bool,
     /// Whether a response without any notification is plain JSON where there are no sessions (`json_response`).
@@ -52,7 +50,6 @@ impl Default for RmcpServerSettings {
             completed_cache_ttl_s: Seconds::new(60),
             init_timeout_s: Seconds::new(60),
             session_store: false,
-            event_store: false,
             legacy_session_mode: true,
             json_response: false,
         }

@@ -57,23 +57,23 @@ impl Fleet {
     }
 
     /// A number for a new log.
-    pub(super) fn next_log(&self) -> LogNo {
+    pub fn next_log(&self) -> LogNo {
         next(&self.logs)
     }
 
     /// A number for a new incarnation.
-    pub(super) fn next_incarnation(&self) -> IncarnationNo {
+    pub fn next_incarnation(&self) -> IncarnationNo {
         next(&self.incarnations)
     }
 
     /// A tag for a request that has none: sent by `client` where its session says so, else by a new client.
-    pub(super) fn stranger(&self, client: Option<ClientNo>) -> RequestTag {
+    pub fn stranger(&self, client: Option<ClientNo>) -> RequestTag {
         let number: RequestNo = FIRST_STRANGER.saturating_add(next(&self.strangers));
         RequestTag { client: client.unwrap_or(number), request: number }
     }
 
     /// Counts one more execution of a call: its number, from 1.
-    pub(super) fn count_execution(&self, client: ClientNo, call: CallNo) -> u32 {
+    pub fn count_execution(&self, client: ClientNo, call: CallNo) -> u32 {
         let mut executions = self.executions.borrow_mut();
         let count = executions.entry((client, call)).or_default();
         *count += 1;
@@ -81,33 +81,33 @@ impl Fleet {
     }
 
     /// Notes that `client` opened a session at `server`: its faults strike there from now on.
-    pub(super) fn settle(&self, client: ClientNo, server: u32) {
+    pub fn settle(&self, client: ClientNo, server: u32) {
         self.homes.borrow_mut().insert(client, server);
     }
 
     /// The server at which `client` opened a session last.
-    pub(super) fn home(&self, client: ClientNo) -> Option<u32> {
+    pub fn home(&self, client: ClientNo) -> Option<u32> {
         self.homes.borrow().get(&client).copied()
     }
 
     /// Notes in the store outside the processes that `key` has been given to a client.
-    pub(super) fn remember(&self, key: &Rc<str>) {
+    pub fn remember(&self, key: &Rc<str>) {
         self.store.borrow_mut().insert(key.clone());
     }
 
     /// Takes `key` out of the store.
-    pub(super) fn forget(&self, key: &str) {
+    pub fn forget(&self, key: &str) {
         self.store.borrow_mut().remove(key);
     }
 
     /// Whether the store knows `key`.
-    pub(super) fn remembers(&self, key: &str) -> bool {
+    pub fn remembers(&self, key: &str) -> bool {
         self.store.borrow().contains(key)
     }
 
     /// Asks whose turn it is: each server calls it once for the `index`-th client fault of the run, at the fault's
     /// instant, and says whether it holds the client's session. The last to ask reports a fault that met nobody.
-    pub(super) fn turn(&self, index: usize, holds: bool) -> Turn {
+    pub fn turn(&self, index: usize, holds: bool) -> Turn {
         let mut turns = self.turns.borrow_mut();
         let polled = turns.entry(index).or_default();
         polled.servers += 1;

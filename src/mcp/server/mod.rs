@@ -13,7 +13,7 @@
 //! - `http`: requests and answers.
 
 mod base;
-mod churn;
+pub mod churn;
 mod faults;
 pub mod fleet;
 mod http;

@@ -42,6 +42,14 @@ pub fn plan(draws: &Draws, tool: &ToolSettings, client: ClientNo, call: CallNo) 
     }
 }
 
+/// The text of one part: its check value, and what fills it up to the tool's size.
+pub fn part_text(tool: &ToolSettings, check: u32) -> String {
+    let mut text = format!("{check:08x}");
+    let filling = (tool.part_bytes as usize).saturating_sub(text.len());
+    text.extend(std::iter::repeat_n('.', filling));
+    text
+}
+
 /// One `tools/call` that has been accepted.
 pub(super) struct Call {
     /// Its arguments.
@@ -101,7 +109,7 @@ impl Server {
                 break;
             };
             let Some(token) = &call.token else { continue };
-            let text = self.part_text(*check);
+            let text = part_text(&self.tool, *check);
             let data = encode_part(token, part + 1, total, &text);
             if !call.stream.borrow_mut().append(FrameKind::Part, &data, 1) {
                 discard(Some(part));
@@ -113,13 +121,6 @@ impl Server {
         }
         self.end_execution(task, ExecutionEnd::Finished);
         self.leave_session(&call.session, &call.rpc, &call.stream, State::Answered);
-    }
-
-    fn part_text(&self, check: u32) -> String {
-        let mut text = format!("{check:08x}");
-        let filling = (self.tool.part_bytes as usize).saturating_sub(text.len());
-        text.extend(std::iter::repeat_n('.', filling));
-        text
     }
 
     fn leave_session(&self, session: &SharedSession, rpc: &RpcId, stream: &SharedStream, state: State) {

@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -138,11 +139,23 @@ pub struct Progress {
     #[serde(rename = "progressToken")]
     pub token: String,
     /// Parts sent so far, this one included: increases with every notification.
+    #[serde(deserialize_with = "whole")]
     pub progress: u32,
-    /// Parts in all.
+    /// Parts in all; 0 where they are not told.
+    #[serde(deserialize_with = "whole", default)]
     pub total: u32,
     /// The part's text: its check value in hexadecimal, then filling.
     pub message: String,
+}
+
+/// A whole number, also where it is written as `3.0`: progress may be a fraction (2025-11-25, utilities, "Progress"),
+/// and some SDKs keep it as one.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    if number.fract() != 0.0 || !(0.0..=f64::from(u32::MAX)).contains(&number) {
+        return Err(D::Error::custom("expected a whole number"));
+    }
+    Ok(number as u32)
 }
 
 impl Progress {
@@ -246,6 +259,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_count_may_be_written_as_a_float_and_must_be_whole() {
+        let read = |progress: &str| {
+            let text = format!(r#"{{"progressToken":"t","progress":{progress},"total":9,"message":"0000002a"}}"#);
+            serde_json::from_str::<Progress>(&text).ok().map(|progress| progress.progress)
+        };
+        for (text, count) in
+            [("3", Some(3)), ("3.0", Some(3)), ("3.5", None), ("-1", None), ("1e99", None), ("\"3\"", None)]
+        {
+            assert_eq!(read(text), count, "{text}");
+        }
+    }
+
+    #[test]
     fn a_part_that_nobody_asks_for_must_be_json_all_the_same() {
         let broken = br#"{"method":"notifications/message","params":{"data":}}"#;
         assert!(matches!(Incoming::parse(broken), Err(NotAMessage::Json(error)) if error.is_syntax()));
@@ -256,6 +282,16 @@ mod tests {
         let Ok(Incoming::Notification { params, .. }) = Incoming::parse(br#"{"method":"x"}"#) else { panic!() };
         assert_eq!(params.read::<Value>().unwrap(), Value::Null);
         assert!(params.read::<Progress>().is_err());
+    }
+
+    #[test]
+    fn progress_is_whole_however_it_is_written() {
+        let read = |progress: &str| {
+            let text = format!(r#"{{"progressToken":"a","progress":{progress},"message":"x"}}"#);
+            serde_json::from_str::<Progress>(&text).ok().map(|progress| progress.progress)
+        };
+        assert_eq!([read("3"), read("3.0"), read("4294967295.0")], [Some(3), Some(3), Some(u32::MAX)]);
+        assert_eq!([read("3.5"), read("-1"), read("4294967296"), read("1e99"), read("null")], [None; 5]);
     }
 
     #[test]

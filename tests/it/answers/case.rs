@@ -27,6 +27,9 @@ pub struct Case {
     /// Changes to the settings, as on the command line.
     #[serde(default)]
     pub set: Vec<String>,
+    /// Whether the SDK needs the simulated clock for it: where there is none, its keep-alive comments are switched off.
+    #[serde(default)]
+    pub needs_clock: bool,
     /// When the server process stops, with everything that is in its memory, to come back a second later.
     #[serde(default)]
     pub restart_at_s: Option<f64>,
@@ -166,7 +169,7 @@ impl Step {
         };
         match subject {
             Subject::Model => model.as_ref().or(expect).cloned(),
-            Subject::Sdk => expect.cloned(),
+            _ => expect.cloned(),
         }
     }
 }

@@ -5,6 +5,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use desync_sim::experiment::scenario::{Override, Scenario, Settings};
+#[cfg(feature = "rmcp")]
+use desync_sim::mcp::sdk::server::SdkServer;
 use desync_sim::mcp::server::Server;
 use desync_sim::mcp::server::fleet::Fleet;
 use desync_sim::observe::event::Event;
@@ -17,6 +19,8 @@ use desync_sim::world::network::Network;
 use desync_sim::world::schedule::ScheduledFault;
 use desync_sim::world::time::{Seconds, SimTime};
 
+#[cfg(feature = "rmcp")]
+use super::bare;
 use super::case::{Answer, Case};
 use super::client::Client;
 
@@ -30,8 +34,26 @@ const HORIZON: Seconds = Seconds::new(1000);
 pub enum Subject {
     /// The model, with the profile `rmcp`.
     Model,
-    /// The official Rust SDK's.
+    /// The official Rust SDK's, as runs have it.
     Sdk,
+    /// The official Rust SDK's, with nothing around it: what runs put around it must change no answer.
+    #[cfg(feature = "rmcp")]
+    BareSdk,
+}
+
+impl Subject {
+    /// Whether everything is there that it needs for `case`.
+    pub fn can_play(self, case: &Case) -> bool {
+        self == Subject::Model || !case.needs_clock || is_clock_simulated()
+    }
+}
+
+/// Whether code that asks the operating system for the time is told the simulation's.
+fn is_clock_simulated() -> bool {
+    #[cfg(feature = "rmcp")]
+    return desync_sim::world::interpose::is_supported();
+    #[cfg(not(feature = "rmcp"))]
+    return false;
 }
 
 /// Five parts, half a second apart: a call that is cut after its second part is over within the watch.
@@ -52,7 +74,7 @@ interval_s = 0.5
 
 fn settings(case: &Case, subject: Subject) -> Settings {
     let mut changes = case.set.clone();
-    if subject == Subject::Sdk {
+    if subject != Subject::Model {
         changes.push("server.implementation=rmcp".to_owned());
     }
     let changes: Vec<Override> = changes.iter().map(|change| change.parse().expect("a change")).collect();
@@ -83,20 +105,26 @@ pub fn play(case: &Case, subject: Subject) -> Vec<Answer> {
     let mut network = Network::new(Seconds::from_millis(10), HORIZON, &draws);
     let (name, fleet) = (&hosts.servers[0], Rc::new(Fleet::new(1)));
     let witness = Witness::new(name, sim_now, sink.clone());
-    let (rc, faults) = (Rc::new(settings.server.clone()), faults(case));
+    let faults = faults(case);
     match subject {
         Subject::Model => {
-            let server = Server::new(0, rc, settings.tool, draws.clone(), witness, fleet);
+            let server = Server::new(0, Rc::new(settings.server), settings.tool, draws.clone(), witness, fleet);
             network.host(name, move || server.clone().run(TurmoilBind::new(PORT), faults.clone()));
         }
         #[cfg(feature = "rmcp")]
         Subject::Sdk => {
-            use desync_sim::mcp::sdk::server::SdkServer;
-            let server = SdkServer::new(0, rc, settings.tool, draws.clone(), witness, fleet);
+            let server = SdkServer::new(0, Rc::new(settings.server), settings.tool, draws.clone(), witness, fleet);
             network.host(name, move || server.clone().run(TurmoilBind::new(PORT), faults.clone()));
         }
+        #[cfg(feature = "rmcp")]
+        Subject::BareSdk => {
+            let restart_at = case.restart_at_s.map(Duration::from_secs_f64);
+            let draws = draws.clone();
+            network
+                .host(name, move || bare::serve(settings.clone(), draws.clone(), restart_at, TurmoilBind::new(PORT)));
+        }
         #[cfg(not(feature = "rmcp"))]
-        Subject::Sdk => panic!("the SDK is not built in"),
+        Subject::Sdk => unreachable!("the SDK is not built in"),
     }
     network.host(&hosts.gateway, std::future::pending);
 

@@ -1,7 +1,7 @@
 //! The client over in-memory pipes in paused time, against a peer that answers as each test says.
 
 mod calls;
-mod peer;
+pub(in super::super) mod peer;
 mod sessions;
 mod streams;
 
@@ -122,15 +122,16 @@ impl Told {
 }
 
 thread_local! {
-    static START: Cell<Option<Instant>> = const { Cell::new(None) };
+    pub(in super::super) static START: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-fn clock() -> SimTime {
+/// The time since [`START`].
+pub(in super::super) fn clock() -> SimTime {
     START.get().map_or(SimTime::ZERO, |start| SimTime::from(Instant::now() - start))
 }
 
 #[derive(Default)]
-struct Log(Vec<(SimTime, Event)>);
+pub(in super::super) struct Log(pub(in super::super) Vec<(SimTime, Event)>);
 
 impl Sink for Log {
     fn record(&mut self, at: SimTime, _host: &str, event: Event) {
@@ -144,10 +145,10 @@ fn event(id: &str, data: &str) -> String {
 }
 
 /// A log message with an id.
-fn notification(id: &str) -> String {
+pub(in super::super) fn notification(id: &str) -> String {
     event(id, r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}"#)
 }
 
-fn seconds(span: (u64, u64)) -> Span<Seconds> {
+pub(in super::super) fn seconds(span: (u64, u64)) -> Span<Seconds> {
     Span::new(Seconds::new(span.0), Seconds::new(span.1)).expect("a span in order")
 }

@@ -16,7 +16,7 @@ use hyper::body::{Body, Frame, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::DuplexStream;
 use tokio::task::spawn_local;
 use tokio::time::{Sleep, sleep};
@@ -44,10 +44,13 @@ impl Seen {
 
     /// A part of this call as it stands on the wire.
     pub fn part(&self, id: &str, index: u32) -> String {
-        let token = self.body["params"]["_meta"]["progressToken"].as_str().expect("a call has a token").to_owned();
-        let progress =
-            message::Progress { token, progress: index + 1, total: 9, message: format!("{:08x}", 0xa0 + index) };
-        super::event(id, &message::progress(&progress).to_string())
+        let token = &self.body["params"]["_meta"]["progressToken"];
+        assert!(!token.is_null(), "a call has a token");
+        let message = format!("{:08x}", 0xa0 + index);
+        let part = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {
+            "progressToken": token, "progress": index + 1, "total": 9, "message": message,
+        }});
+        super::event(id, &part.to_string())
     }
 
     /// The response to this call as it stands on the wire.

@@ -69,12 +69,14 @@ impl<D: Dial> Application<D> {
         call: CallNo,
         handle: &mut Option<RequestHandle<RoleClient>>,
     ) -> Result<(), String> {
+        let reinitializes = self.settings.rmcp.reinit_on_expired_session;
         let mut delay = self.settings.reconnect_s.get();
         loop {
             let live = self.live().await;
             let outcome = self.attempt_call(call, &live.peer, handle).await;
-            let attempt = attempt_of(outcome, live.peer.is_transport_closed());
+            self.record.expect_parts(call, None);
             *handle = None;
+            let attempt = attempt_of(outcome, live.peer.is_transport_closed(), reinitializes);
             let reason = match &attempt {
                 Attempt::Answered => return Ok(()),
                 Attempt::Failed(reason) => return Err(reason.clone()),
@@ -106,7 +108,7 @@ impl<D: Dial> Application<D> {
     ) -> Outcome {
         let arguments = CallArguments { client: self.record.client(), call, from_part: self.record.held(call) };
         let sent = peer.send_cancellable_request(request(arguments), PeerRequestOptions::no_options()).await?;
-        self.record.expect_parts(call, sent.progress_token.clone());
+        self.record.expect_parts(call, Some(sent.progress_token.clone()));
         let response = &mut handle.insert(sent).rx;
         response.await.unwrap_or(Err(ServiceError::TransportClosed))
     }
@@ -120,8 +122,9 @@ fn request(arguments: CallArguments) -> ClientRequest {
     ClientRequest::CallToolRequest(CallToolRequest::new(CallToolRequestParams::new(TOOL).with_arguments(arguments)))
 }
 
-/// What the outcome of a request means to the application.
-fn attempt_of(outcome: Outcome, transport_closed: bool) -> Attempt {
+/// What the outcome of a request means to the application of a client whose transport has ended, or not, and that
+/// `reinitializes` an expired session with the next request, or does not.
+fn attempt_of(outcome: Outcome, transport_closed: bool, reinitializes: bool) -> Attempt {
     match outcome {
         Ok(ServerResult::CallToolResult(_)) => Attempt::Answered,
         Ok(_) => Attempt::Failed(ServiceError::UnexpectedResponse.to_string()),
@@ -134,10 +137,12 @@ fn attempt_of(outcome: Outcome, transport_closed: bool) -> Attempt {
         Err(ServiceError::TransportSend(error)) => {
             let reason = error.error.to_string();
             match error.error.downcast_ref::<StreamableHttpError<BackendError>>() {
-                Some(StreamableHttpError::SessionExpired) => Attempt::Dead(reason),
-                Some(StreamableHttpError::SessionRecoveryTimeout | StreamableHttpError::ReinitializationFailed(_)) => {
-                    Attempt::Lost(reason)
-                }
+                Some(StreamableHttpError::SessionExpired) if !reinitializes => Attempt::Dead(reason),
+                Some(
+                    StreamableHttpError::SessionExpired
+                    | StreamableHttpError::SessionRecoveryTimeout
+                    | StreamableHttpError::ReinitializationFailed(_),
+                ) => Attempt::Lost(reason),
                 _ => Attempt::Failed(reason),
             }
         }
@@ -145,7 +150,9 @@ fn attempt_of(outcome: Outcome, transport_closed: bool) -> Attempt {
     }
 }
 
-/// Whether an error response is the SDK's, or the guard's, for a call whose session or stream is lost.
+/// Whether an error response is the SDK's for a call whose session it has replaced.
+///
+/// THE GUARD: the code of its own errors belongs here.
 fn is_lost(code: ErrorCode, message: &str) -> bool {
     code == ErrorCode(LOST) || (code == ErrorCode::INTERNAL_ERROR && message == REPLACED)
 }

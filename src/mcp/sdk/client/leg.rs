@@ -47,6 +47,9 @@ impl Leg {
         // Without a data field there is no event (WHATWG HTML, 9.2.6); the SDK takes its id all the same.
         let Some(data) = &event.data else { return };
         let message = message::Incoming::parse(data.as_bytes()).ok();
+        if let Some(message::Incoming::Response { .. }) = message {
+            self.connection.streams.borrow_mut().answered(self.stream);
+        }
         self.connection.record.report(Event::FrameReceived {
             client: self.tag.client,
             request: self.tag.request,

@@ -1,9 +1,9 @@
 //! The SDK's client and the application that calls tools through it.
 //!
-//! - [`application`] connects, calls and reconnects, as a careful program does; [`call`] is one call of it.
-//! - [`backend`] is what the SDK asks for HTTP: it sends and reads over the simulated network, answers the SDK as its
-//!   stock backend does ([`answer`], [`post`], [`leg`]), and tells the event log.
-//! - [`record`] is what both know: request numbers, calls in flight, the session as the wire shows it.
+//! - `application` connects, calls and reconnects, as a careful program does; `call` is one call of it.
+//! - `backend` is what the SDK asks for HTTP: it sends and reads over the simulated network (`exchange`), answers
+//!   the SDK as its stock backend does (`answer`, `post`, `leg`), and tells the event log.
+//! - `record` is what both know: request numbers, calls in flight, the session as the wire shows it.
 
 mod answer;
 mod application;
@@ -12,10 +12,12 @@ mod call;
 mod config;
 mod connection;
 mod error;
+mod exchange;
 mod handler;
 mod leg;
 mod limit;
 mod post;
+mod process;
 mod purpose;
 mod record;
 mod streams;
@@ -55,6 +57,7 @@ impl<D: Dial> SdkClient<D> {
         traffic: Rc<Cell<u64>>,
         witness: Witness,
     ) -> Rc<SdkClient<D>> {
+        process::settle();
         let record = Rc::new(Record::new(number, traffic, witness.clone()));
         let application = Application::new(guard, settings, dial, record.clone(), witness);
         Rc::new(SdkClient { application, record })

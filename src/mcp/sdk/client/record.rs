@@ -102,10 +102,11 @@ impl Record {
         self.state.borrow().in_flight.get(&call).map_or(0, |call| call.checks.len() as u32)
     }
 
-    /// The parts of a call's current request come with `token`.
-    pub fn expect_parts(&self, call: CallNo, token: ProgressToken) {
+    /// The parts of a call's current request come with `token`; without one there is no request whose parts could come.
+    /// Another client of the SDK gives the same tokens again.
+    pub fn expect_parts(&self, call: CallNo, token: Option<ProgressToken>) {
         if let Some(call) = self.state.borrow_mut().in_flight.get_mut(&call) {
-            call.token = Some(token);
+            call.token = token;
         }
     }
 

@@ -6,9 +6,9 @@
 
 use crate::observe::event::{CallNo, Purpose};
 
-/// Streams that are kept although no leg carries them. A stream that is over is never asked for again, and nothing says
-/// that it is over, so the oldest are forgotten.
-const DETACHED_KEPT: usize = 64;
+/// Streams that are kept although no leg carries them. A stream whose call was given up is never asked for again, and
+/// nothing says so, so the oldest are forgotten.
+const DETACHED_KEPT: usize = 256;
 
 /// What a stream carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,8 @@ struct Stream {
     session: Option<String>,
     /// The last id that the SDK has polled on it.
     last_id: Option<String>,
+    /// Whether a response has come, after which the SDK asks for no more of it.
+    is_answered: bool,
     /// None while a leg carries it; then its place in the order of ends.
     ended: Option<u64>,
 }
@@ -61,7 +63,7 @@ impl Streams {
         let number = self.opened;
         self.opened += 1;
         let session = session.map(str::to_owned);
-        self.streams.push(Stream { number, carries, session, last_id: None, ended: None });
+        self.streams.push(Stream { number, carries, session, last_id: None, is_answered: false, ended: None });
         number
     }
 
@@ -88,6 +90,13 @@ impl Streams {
         }
     }
 
+    /// The SDK has polled a response. The first one ends the stream of a request, whomever it answers.
+    pub fn answered(&mut self, number: StreamNo) {
+        if let Some(stream) = self.find(number) {
+            stream.is_answered = stream.carries != Carries::Standalone;
+        }
+    }
+
     /// Whether the SDK opens the stream again after its leg has broken: it does where it knows an id, and the
     /// standalone stream in any case.
     pub fn is_resumable(&self, number: StreamNo) -> bool {
@@ -105,10 +114,11 @@ impl Streams {
     /// The stream's leg is over.
     pub fn detach(&mut self, number: StreamNo) {
         let order = self.ended;
+        self.ended += 1;
         if let Some(stream) = self.find(number) {
             stream.ended = Some(order);
-            self.ended += 1;
         }
+        self.streams.retain(|stream| stream.ended.is_none() || !stream.is_answered);
         let detached = self.streams.iter().filter(|stream| stream.ended.is_some());
         if detached.count() > DETACHED_KEPT {
             let oldest = self.streams.iter().filter_map(|stream| stream.ended).min();
@@ -161,6 +171,18 @@ mod tests {
         let open = streams.open(Carries::Call(1), Some("s"));
         streams.saw(open, "7");
         assert_eq!(streams.resumed("7", Some("s")), None);
+    }
+
+    #[test]
+    fn a_stream_is_over_with_its_response_and_the_standing_one_is_not() {
+        let mut streams = Streams::default();
+        for carries in [Carries::Call(1), Carries::Standalone] {
+            let number = streams.open(carries, Some("s"));
+            streams.saw(number, "7");
+            streams.answered(number);
+            streams.detach(number);
+        }
+        assert_eq!(streams.resumed("7", Some("s")), Some((1, Purpose::Listen)));
     }
 
     #[test]

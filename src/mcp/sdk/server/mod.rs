@@ -1,14 +1,33 @@
 //! The SDK's server over its own session manager, and the simulated tool behind it.
+//!
+//! - `process`: the machine that starts the SDK's service, stops it when a fault says so, and starts it again.
+//! - `sessions`: the SDK's session manager, reported. `truth`: what the reports come to.
+//! - `tool`: the handler. `store`: what outlives the process.
 
-use std::io;
+mod process;
+mod sessions;
+mod store;
+mod tool;
+mod truth;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use crate::mcp::net::Bind;
+use rmcp::RoleServer;
+use rmcp::model::ServerNotification;
+use rmcp::service::Peer;
+use send_wrapper::SendWrapper;
+
+use self::store::Store;
+use crate::mcp::server::churn::Bursts;
 use crate::mcp::server::fleet::Fleet;
 use crate::mcp::server::settings::{ServerSettings, ToolSettings};
+use crate::mcp::wire::message;
+use crate::observe::event::ClientNo;
 use crate::observe::witness::Witness;
 use crate::world::draw::Draws;
-use crate::world::schedule::ScheduledFault;
 
 /// One server of the SDK: what outlives its process.
 pub struct SdkServer {
@@ -18,6 +37,9 @@ pub struct SdkServer {
     draws: Draws,
     witness: Witness,
     fleet: Rc<Fleet>,
+    store: Arc<Store>,
+    /// The newest session of each client, as the handler sees it. A client's churn starts with its first one.
+    peers: RefCell<BTreeMap<ClientNo, Peer<RoleServer>>>,
 }
 
 impl SdkServer {
@@ -30,15 +52,37 @@ impl SdkServer {
         witness: Witness,
         fleet: Rc<Fleet>,
     ) -> Rc<SdkServer> {
-        Rc::new(SdkServer { number, settings, tool, draws, witness, fleet })
+        let (store, peers) = (Arc::default(), RefCell::default());
+        Rc::new(SdkServer { number, settings, tool, draws, witness, fleet, store, peers })
     }
 
-    /// Serves for ever, on the current local set. Executes those of `faults` that concern this server.
-    ///
-    /// # Errors
-    /// Where the network refuses to bind or to accept.
-    pub async fn run(self: Rc<Self>, bind: impl Bind, faults: Vec<ScheduledFault>) -> io::Result<()> {
-        let _ = (&self.number, &self.settings, &self.tool, &self.draws, &self.witness, &self.fleet, bind, faults);
-        std::future::pending().await
+    /// A session of `client` is ready for notifications.
+    fn initialized(self: &Rc<Self>, client: ClientNo, peer: Peer<RoleServer>) {
+        let first = self.peers.borrow_mut().insert(client, peer).is_none();
+        if let Some(churn) = self.settings.churn
+            && first
+        {
+            let bursts = Bursts::new(churn, &self.draws, client);
+            // The SDK calls handlers on tasks of its own, which know no local set. A run has one thread.
+            tokio::spawn(SendWrapper::new(self.clone().churn(client, bursts)));
+        }
+    }
+
+    async fn churn(self: Rc<Self>, client: ClientNo, bursts: Bursts) {
+        let begins = self.witness.now();
+        let log = message::log_message("another event of this session");
+        for (at, events) in bursts.skip_while(|(at, _)| *at < begins) {
+            tokio::time::sleep(at.since(self.witness.now())).await;
+            let peer = self.peers.borrow().get(&client).cloned();
+            for _ in 0..events {
+                let notification = serde_json::from_value::<ServerNotification>(log.clone());
+                // A session that is gone takes no notification: the burst vanishes.
+                if let (Some(peer), Ok(notification)) = (&peer, notification)
+                    && peer.send_notification(notification).await.is_err()
+                {
+                    break;
+                }
+            }
+        }
     }
 }

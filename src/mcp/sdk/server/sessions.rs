@@ -1,0 +1,201 @@
+//! The SDK's own session manager, and around it one that reports what it is asked and changes nothing.
+
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use futures::Stream;
+use rmcp::RoleServer;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::common::server_side_http::{ServerSseMessage, SessionId};
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, LocalSessionManagerError};
+use rmcp::transport::streamable_http_server::session::{RestoreOutcome, SessionManager};
+use send_wrapper::SendWrapper;
+
+use super::truth::Truth;
+use crate::mcp::wire::header::RequestTag;
+use crate::observe::event::{Cause, Origin};
+
+tokio::task_local! {
+    /// The tag of the HTTP request that the task is answering; outside every request there is none.
+    pub(super) static TAG: Option<RequestTag>;
+}
+
+/// The SDK asks the session manager while it answers a request; what it does by itself has no tag.
+fn tag() -> Option<RequestTag> {
+    TAG.try_with(|tag| *tag).ok().flatten()
+}
+
+/// A run lives on one thread; the SDK wants types that could leave it.
+pub(super) type SharedTruth = SendWrapper<Rc<Truth>>;
+
+/// [`LocalSessionManager`], reported.
+pub(super) struct Reporting {
+    inner: LocalSessionManager,
+    truth: SharedTruth,
+}
+
+impl Reporting {
+    pub(super) fn new(inner: LocalSessionManager, truth: SharedTruth) -> Reporting {
+        Reporting { inner, truth }
+    }
+
+    fn reported(&self, id: &SessionId, inner: SessionTransport) -> ReportingTransport {
+        ReportingTransport { inner, session: id.clone(), truth: self.truth.clone() }
+    }
+}
+
+type SessionTransport = <LocalSessionManager as SessionManager>::Transport;
+
+impl SessionManager for Reporting {
+    type Error = LocalSessionManagerError;
+    type Transport = ReportingTransport;
+
+    async fn create_session(&self) -> Result<(SessionId, ReportingTransport), Self::Error> {
+        let (id, transport) = self.inner.create_session().await?;
+        self.truth.opened(&id, tag(), Origin::Initialized);
+        let transport = self.reported(&id, transport);
+        Ok((id, transport))
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, Self::Error> {
+        self.inner.initialize_session(id, message).await
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
+        self.inner.has_session(id).await
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
+        let closed = self.inner.close_session(id).await;
+        // A DELETE is a request; a session that ends by itself does so because nothing has happened in it for long.
+        let asked = TAG.try_with(|_| ()).is_ok();
+        self.truth.closed(id, if asked { Cause::Deleted } else { Cause::SessionIdle });
+        closed
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let place = self.truth.stream_opened(id, &message);
+        let stream = self.inner.create_stream(id, message).await;
+        self.truth.attached(tag(), if stream.is_ok() { place } else { place.refused() });
+        stream
+    }
+
+    async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
+        self.truth.accepted(id, &message);
+        self.inner.accept_message(id, message).await
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let (place, standalone) = self.truth.resumed(id, None);
+        let stream = self.inner.create_standalone_stream(id).await;
+        self.truth.attached(tag(), if stream.is_ok() { place } else { place.refused() });
+        stream.map(|stream| Leg::new(stream, standalone.then(|| (id.clone(), self.truth.clone()))))
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let (place, standalone) = self.truth.resumed(id, Some(&last_event_id));
+        let stream = self.inner.resume(id, last_event_id).await;
+        self.truth.attached(tag(), if stream.is_ok() { place } else { place.refused() });
+        stream.map(|stream| Leg::new(stream, standalone.then(|| (id.clone(), self.truth.clone()))))
+    }
+
+    async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<ReportingTransport>, Self::Error> {
+        Ok(match self.inner.restore_session(id.clone()).await? {
+            RestoreOutcome::Restored(transport) => {
+                self.truth.opened(&id, tag(), Origin::Restored);
+                RestoreOutcome::Restored(self.reported(&id, transport))
+            }
+            RestoreOutcome::AlreadyPresent => RestoreOutcome::AlreadyPresent,
+            _ => RestoreOutcome::NotSupported,
+        })
+    }
+}
+
+/// A session's events on their way to a response. While it lives, it may be the leg of the standalone stream.
+struct Leg<S> {
+    events: Pin<Box<S>>,
+    standalone: Option<(SessionId, SharedTruth)>,
+}
+
+impl<S> Leg<S> {
+    fn new(events: S, standalone: Option<(SessionId, SharedTruth)>) -> Leg<S> {
+        if let Some((session, truth)) = &standalone {
+            truth.standalone(session, true);
+        }
+        Leg { events: Box::pin(events), standalone }
+    }
+}
+
+impl<S: Stream<Item = ServerSseMessage>> Stream for Leg<S> {
+    type Item = ServerSseMessage;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
+        self.events.as_mut().poll_next(cx)
+    }
+}
+
+impl<S> Drop for Leg<S> {
+    fn drop(&mut self) {
+        if let Some((session, truth)) = &self.standalone {
+            truth.standalone(session, false);
+        }
+    }
+}
+
+/// The handler's end of a session: whatever the handler says passes here.
+pub(super) struct ReportingTransport {
+    inner: SessionTransport,
+    session: SessionId,
+    truth: SharedTruth,
+}
+
+impl Transport<RoleServer> for ReportingTransport {
+    type Error = <SessionTransport as Transport<RoleServer>>::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.truth.appended(&self.session, &message);
+        let answered = match &message {
+            JsonRpcMessage::Response(response) => Some(response.id.clone()),
+            JsonRpcMessage::Error(error) => error.id.clone(),
+            _ => None,
+        };
+        let (session, truth) = (self.session.clone(), self.truth.clone());
+        let sent = self.inner.send(message);
+        async move {
+            let sent = sent.await;
+            if let Some(id) = answered {
+                truth.taken(&session, &id);
+            }
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        self.inner.receive().await
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.inner.close().await
+    }
+}
