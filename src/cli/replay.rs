@@ -28,7 +28,7 @@ pub fn replay(arguments: &ReplayArguments) -> Outcome {
         let sentence = format!("--client {client}: the scenario has {clients} clients, numbered from 0");
         return Err(Failure::say(Exit::Usage, sentence));
     }
-    let run = Run { seed: arguments.seed, arm: arguments.arm };
+    let run = Run { seed: arguments.seed, arm: select::can_run(arguments.arm, &loaded)? };
     let prepared = match &arguments.schedule {
         None => run.of(&loaded.scenario),
         Some(file) => {

@@ -33,7 +33,7 @@ fn run_by(arguments: &RunArguments, carry_out: fn(&Scenario, Run, &AtomicBool) -
     let loaded = select::scenario(&arguments.scenario)?;
     let plan = Plan {
         seeds: arguments.seeds.clone().unwrap_or_else(|| loaded.scenario.seeds.clone()),
-        arms: select::arms(&arguments.arms, &loaded),
+        arms: select::arms(&arguments.arms, &loaded)?,
         jobs: select::jobs(arguments.jobs),
     };
     let destination = arguments.out.clone().unwrap_or_else(|| default_folder(&loaded));

@@ -2,8 +2,8 @@
 
 use super::args::ScenarioArguments;
 use super::exit::{Exit, Failure, OrExit};
-use crate::experiment::command_line;
-use crate::experiment::scenario::{LoadedScenario, Override, Scenario, ScenarioError};
+use crate::experiment::scenario::{self, LoadedScenario, Override, Scenario, ScenarioError};
+use crate::experiment::{available, command_line};
 use crate::mcp::client::settings::Arm;
 
 /// Loads the scenario that the command line names, with its changes.
@@ -20,18 +20,24 @@ pub fn scenario(arguments: &ScenarioArguments) -> Result<LoadedScenario, Failure
     })
 }
 
-/// The arms that the command line names, each once, or the scenario's.
-pub fn arms(named: &[Arm], loaded: &LoadedScenario) -> Vec<Arm> {
-    if named.is_empty() {
-        return loaded.scenario.arms.clone();
-    }
+/// The arms that the command line names, each once, or the scenario's: those that can run here.
+pub fn arms(named: &[Arm], loaded: &LoadedScenario) -> Result<Vec<Arm>, Failure> {
+    let named = if named.is_empty() { &loaded.scenario.arms } else { named };
     let mut arms: Vec<Arm> = Vec::new();
     for arm in named {
         if !arms.contains(arm) {
-            arms.push(*arm);
+            arms.push(can_run(*arm, loaded)?);
         }
     }
-    arms
+    Ok(arms)
+}
+
+/// `arm`, where the scenario has its client and this build on this machine can run it.
+pub fn can_run(arm: Arm, loaded: &LoadedScenario) -> Result<Arm, Failure> {
+    let settings = &loaded.scenario.settings;
+    available::check(arm, settings).or_exit(Exit::Usage)?;
+    scenario::arm_has_the_client(arm, &settings.client).map_err(|what| Failure::say(Exit::Usage, what))?;
+    Ok(arm)
 }
 
 /// More threads than any machine has cores only cost memory.

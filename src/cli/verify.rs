@@ -24,7 +24,7 @@ enum Comparison {
 /// Carries the command out.
 pub fn verify(arguments: &VerifyArguments) -> Outcome {
     let loaded = select::scenario(&arguments.scenario)?;
-    let arms = select::arms(&arguments.arms, &loaded);
+    let arms = select::arms(&arguments.arms, &loaded)?;
     let runs: Vec<(u64, Arm)> =
         arguments.seeds.iter().flat_map(|seed| arms.iter().map(move |arm| (seed, *arm))).collect();
     let stop = interrupt::stop_flag();

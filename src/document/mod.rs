@@ -8,6 +8,7 @@ mod near;
 mod overrides;
 mod places;
 mod section;
+mod shorthand;
 mod words;
 
 #[cfg(test)]
@@ -19,6 +20,7 @@ pub use near::{did_you_mean, nearest};
 pub use overrides::{BadOverride, Override};
 pub use places::{Place, Problem, Problems};
 pub use section::Section;
+pub use shorthand::Shorthand;
 
 use overrides::Fresh;
 use places::Places;
@@ -38,6 +40,20 @@ impl<'t> Document<'t> {
     /// # Errors
     /// Where `text` is not TOML, or an override needs a table where the file has a plain value.
     pub fn parse(file: &str, text: &'t str, overrides: &'t [Override]) -> Result<Document<'t>, Problems> {
+        Document::parse_with(file, text, overrides, &[])
+    }
+
+    /// The same for a file in which some top-level tables may be written short: of each pair the table's name and the
+    /// key that a plain text in the table's place is the value of.
+    ///
+    /// # Errors
+    /// As for [`Document::parse`].
+    pub fn parse_with(
+        file: &str,
+        text: &'t str,
+        overrides: &'t [Override],
+        shorthands: &[Shorthand],
+    ) -> Result<Document<'t>, Problems> {
         let mut problems = Problems::new(Places::new(file, text, overrides));
         let mut table = match DeTable::parse(text) {
             Ok(table) => table.into_inner(),
@@ -46,9 +62,12 @@ impl<'t> Document<'t> {
                 return Err(problems);
             }
         };
+        for shorthand in shorthands {
+            shorthand.write_out(&mut table);
+        }
         for (number, one) in overrides.iter().enumerate() {
             let start = problems.places().stretch(number);
-            if let Err(what) = one.apply(&mut table, &mut Fresh::from(start)) {
+            if let Err(what) = one.apply(&mut table, shorthands, &mut Fresh::from(start)) {
                 problems.note_span(&(start..start), what);
             }
         }

@@ -8,6 +8,8 @@ use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::shorthand::Shorthand;
+
 /// One `--set` argument: a dotted key and a TOML value, or a bare string where it is not one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
@@ -23,26 +25,35 @@ impl Override {
 
     /// Puts the value into `root`, with the tables above it where they are not there yet. Each key that it writes
     /// gets a place of its own from `fresh`, so that a place leads back to one key.
-    pub(super) fn apply<'t>(&'t self, root: &mut DeTable<'t>, fresh: &mut Fresh) -> Result<(), String> {
+    pub(super) fn apply<'t>(
+        &'t self,
+        root: &mut DeTable<'t>,
+        shorthands: &[Shorthand],
+        fresh: &mut Fresh,
+    ) -> Result<(), String> {
+        let value = DeValue::parse(&self.value)
+            .map_or_else(|_| DeValue::String(Cow::Borrowed(self.value.as_str())), Spanned::into_inner);
+        let mut keys: Vec<&'t str> = self.key.split('.').collect();
+        keys.extend(Shorthand::below(shorthands, &self.key, &value));
+        let Some((last, parents)) = keys.split_last() else {
+            return Ok(());
+        };
         let mut table = root;
-        let mut rest = self.key.as_str();
-        while let Some((parent, below)) = rest.split_once('.') {
+        for (depth, &parent) in parents.iter().enumerate() {
             let span = fresh.span();
             let entry = table
                 .entry(Spanned::new(span.clone(), Cow::Borrowed(parent)))
                 .or_insert_with(|| Spanned::new(span, DeValue::Table(DeTable::new())));
             let DeValue::Table(inner) = entry.get_mut() else {
+                let below = keys[depth + 1..].join(".");
                 return Err(format!("`{parent}` is not a table in this file: it has no key `{below}` to set"));
             };
             table = inner;
-            rest = below;
         }
-        let value = DeValue::parse(&self.value)
-            .map_or_else(|_| DeValue::String(Cow::Borrowed(self.value.as_str())), Spanned::into_inner);
         // Removed first: an insertion alone would keep the key of the file, and with it the place of the file.
-        table.remove(rest);
+        table.remove(*last);
         let span = fresh.span();
-        table.insert(Spanned::new(span.clone(), Cow::Borrowed(rest)), placed(value, span, fresh));
+        table.insert(Spanned::new(span.clone(), Cow::Borrowed(*last)), placed(value, span, fresh));
         Ok(())
     }
 }

@@ -45,12 +45,17 @@ impl<'t> Section<'t> {
 
     /// Like [`Section::take`], and an absent key is noted too.
     pub fn require<T: DeserializeOwned>(&mut self, key: &'static str, problems: &mut Problems) -> Option<T> {
-        if !self.entries.contains_key(key) {
+        if !self.has(key) {
             self.asked.push(key);
             problems.note(&self.path_of(key), "this key is missing");
             return None;
         }
         self.take(key, problems)
+    }
+
+    /// Whether `key` is there.
+    pub fn has(&self, key: &str) -> bool {
+        self.entries.contains_key(key)
     }
 
     /// The tables of `[[key]]`, none where it is absent.

@@ -1,5 +1,6 @@
 //! Experiments: scenario files, one run, sweeps over seeds and arms, result files.
 
+pub mod available;
 pub mod build;
 pub mod command_line;
 pub mod pool;

@@ -9,11 +9,10 @@ use super::result::result_of;
 
 use super::results::run::RunResult;
 use super::scenario::Scenario;
-use super::simulation::{Ending, RunSpec, simulate};
+use super::simulation::{Ending, RunSpec, SimulationFailed, simulate};
 use crate::mcp::client::settings::Arm;
 use crate::observe::recorder::{Recorder, RunRecord};
 use crate::world::draw::Draws;
-use crate::world::network::NetworkFailed;
 use crate::world::schedule::Schedule;
 
 /// The point of a scenario that has no grid.
@@ -42,9 +41,9 @@ pub enum RunFailed {
     /// It panicked.
     #[error("the run panicked: {0}")]
     Panicked(#[from] Panicked),
-    /// The simulated network gave up.
+    /// It cannot be carried out here, or the simulated network gave up.
     #[error(transparent)]
-    Network(#[from] NetworkFailed),
+    Simulation(#[from] SimulationFailed),
 }
 
 impl Run {

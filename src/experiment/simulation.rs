@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::experiment::available::{self, Unavailable};
 use crate::experiment::scenario::Settings;
 use crate::mcp::client::policy::Policy;
 use crate::mcp::client::settings::Arm;
@@ -57,8 +58,24 @@ pub enum Ending {
     Stopped,
 }
 
+/// Why a run did not get to an ending.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationFailed {
+    /// It cannot be carried out here.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    /// The simulated network gave up.
+    #[error(transparent)]
+    Network(#[from] NetworkFailed),
+}
+
 /// Simulates one run into `sink`, from its start to its horizon or until `stop` is set.
-pub fn simulate(spec: &RunSpec<'_>, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBool) -> Result<Ending, NetworkFailed> {
+pub fn simulate(
+    spec: &RunSpec<'_>,
+    sink: Rc<RefCell<dyn Sink>>,
+    stop: &AtomicBool,
+) -> Result<Ending, SimulationFailed> {
+    available::check(spec.arm, spec.settings)?;
     let settings = spec.settings;
     let topology = &settings.topology;
     let draws = Draws::new(spec.name, spec.seed);
@@ -87,7 +104,7 @@ pub fn simulate(spec: &RunSpec<'_>, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBo
                 network.host(name, move || server.clone().run(TurmoilBind::new(PORT), faults.clone()));
             }
             #[cfg(not(feature = "rmcp"))]
-            Implementation::Rmcp => unreachable!("a run of the SDK is refused where it is not built in"),
+            Implementation::Rmcp => unreachable!("refused above: it is not built in"),
         }
     }
 
@@ -123,7 +140,7 @@ pub fn simulate(spec: &RunSpec<'_>, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBo
                     sdk::client::SdkClient::new(number, guard, client_settings.clone(), dial, traffic, witness.clone())
                 }
                 #[cfg(not(feature = "rmcp"))]
-                Implementation::Rmcp => unreachable!("a run of the SDK is refused where it is not built in"),
+                Implementation::Rmcp => unreachable!("refused above: it is not built in"),
             };
             let workload = Workload::draw(number, &settings.client, horizon, settings.drain().get(), &draws);
             crew.push((client.clone(), workload));

@@ -1,6 +1,7 @@
 //! The integration tests: the program from outside, and the rules that its sources keep.
 
 mod answers;
+mod availability;
 mod bad_input;
 mod cli;
 mod determinism;

@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 use super::library::{self, Library, NoSuchName};
 use super::profile::{self, Profile};
 use super::{FORMAT, Scenario, Settings, default_tick, validate};
-use crate::document::{Document, Override, Problems};
+use crate::document::{Document, Override, Problems, Shorthand};
+use crate::mcp::client::settings::Arm;
 
 /// A scenario, and the file that it was read from.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +55,10 @@ pub enum ScenarioError {
     Invalid(Problems),
 }
 
+/// `server = "rmcp"` and `client = "rmcp"` name an implementation and leave the rest of the table as it is.
+const SHORTHANDS: [Shorthand; 2] =
+    [Shorthand { table: "server", key: "implementation" }, Shorthand { table: "client", key: "implementation" }];
+
 impl Scenario {
     /// Reads and checks a scenario: a path (with a slash, or ending in `.toml`), or a name looked up as
     /// `sims/NAME.toml` below the current directory, then in the source tree that this binary was built from.
@@ -79,7 +84,7 @@ impl Scenario {
 
     /// The same, with the profile that it names.
     fn read(file: &str, text: &str, overrides: &[Override]) -> Result<(Scenario, Option<Profile>), Problems> {
-        let Document { mut root, mut problems } = Document::parse(file, text, overrides)?;
+        let Document { mut root, mut problems } = Document::parse_with(file, text, overrides, &SHORTHANDS)?;
         let p = &mut problems;
 
         // The version goes first: nothing else can be said about a file of another one.
@@ -93,7 +98,11 @@ impl Scenario {
         let name = root.require("name", p);
         let summary = root.require("summary", p);
         let seeds = root.require("seeds", p);
-        let arms = root.require("arms", p);
+        // The client that a scenario names has its own arm: the unmodified one.
+        let arms = match root.text_in("client", "implementation") {
+            Some("rmcp") if !root.has("arms") => Some(vec![Arm::Rmcp]),
+            _ => root.require("arms", p),
+        };
         let horizon_s = root.require("horizon_s", p);
         let tick_s = root.take("tick_s", p);
         let topology = root.take("topology", p);

@@ -26,6 +26,7 @@ pub use load::{Listed, LoadedScenario, ScenarioError, folder, list};
 pub use profile::{ListedProfile, Profile, ProfileFile, list_profiles};
 pub use seeds::{BadSeedRange, SeedRange};
 pub use thresholds::{Measure, Threshold, Totals, Violation, check};
+pub use validate::arm_has_the_client;
 
 /// The version of the scenario file format that this build reads.
 pub const FORMAT: u32 = 1;

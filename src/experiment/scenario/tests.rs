@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+mod sdk;
+
 use super::*;
 
 const GOOD: &str = r#"format = 1

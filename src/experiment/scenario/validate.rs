@@ -2,12 +2,15 @@
 //!
 //! Each sentence says what is wrong and what would be accepted; of two keys that cannot go together it names both.
 
+mod sdk;
+
 use std::path::Path;
 
 use super::{Scenario, Settings, Threshold};
 use crate::cursor::Grammar;
 use crate::document::Problems;
 use crate::mcp::client::settings::{Arm, ClientSettings};
+use crate::mcp::sdk::settings::Implementation;
 use crate::mcp::server::settings::{Churn, CounterScope, Delivery, ServerSettings, ToolSettings};
 use crate::world::draw::Span;
 use crate::world::fault::RecycleTo;
@@ -34,7 +37,7 @@ const DELETE_STATUSES: [u16; 3] = [200, 202, 204];
 /// Notes everything that is wrong with `scenario`, read from `file`.
 pub(super) fn scenario(scenario: &Scenario, file: &str, problems: &mut Problems) {
     identity(scenario, file, problems);
-    arms(&scenario.arms, problems);
+    arms(&scenario.arms, &scenario.settings.client, problems);
     thresholds(&scenario.thresholds, &scenario.arms, problems);
     settings(&scenario.settings, problems);
 }
@@ -55,13 +58,37 @@ pub(super) fn file_name(name: &str, file: &str, problems: &mut Problems) {
     }
 }
 
-fn arms(arms: &[Arm], problems: &mut Problems) {
+/// Whether `arm` is a policy of the client that the scenario names, where it names one.
+///
+/// # Errors
+/// A sentence that names both.
+pub fn arm_has_the_client(arm: Arm, client: &ClientSettings) -> Result<(), String> {
+    let named = match client.implementation {
+        Some(named) if named != arm.implementation() => named,
+        _ => return Ok(()),
+    };
+    let its: Vec<String> =
+        Arm::ALL.iter().filter(|arm| arm.implementation() == named).map(|arm| format!("`{arm}`")).collect();
+    let named = match named {
+        Implementation::Model => "model",
+        Implementation::Rmcp => "rmcp",
+    };
+    Err(format!(
+        "the arm `{arm}` cannot go with `client.implementation` = \"{named}\", which is the client of {}",
+        its.join(", ")
+    ))
+}
+
+fn arms(arms: &[Arm], client: &ClientSettings, problems: &mut Problems) {
     if arms.is_empty() {
         problems.note("arms", "a scenario without an arm runs nothing");
     }
     for (number, arm) in arms.iter().enumerate() {
         if arms[..number].contains(arm) {
             problems.note("arms", format!("`{arm}` is there twice"));
+        }
+        if let Err(what) = arm_has_the_client(*arm, client) {
+            problems.note("arms", what);
         }
     }
 }
@@ -105,6 +132,8 @@ fn settings(settings: &Settings, problems: &mut Problems) {
     server(&settings.server, problems);
     tool(&settings.tool, problems);
     client(&settings.client, problems);
+    sdk::client(&settings.client.rmcp, problems);
+    sdk::both(settings, problems);
     faults(&settings.faults, settings, problems);
 }
 
@@ -207,6 +236,7 @@ pub(super) fn server(server: &ServerSettings, problems: &mut Problems) {
              `server.id_grammar` = \"epoch:seq\" does, and so does `server.counter_scope` = \"session\"",
         );
     }
+    sdk::server(&server.rmcp, problems);
     if let Some(churn) = &server.churn {
         self::churn(churn, problems);
     }

@@ -33,7 +33,8 @@ pub struct ClientSettings {
     pub replay_non_idempotent: bool,
     /// The rules of the arms that validate.
     pub rules: Rules,
-    /// Whose client the arms are policies of; by default each arm says it itself.
+    /// Whose client the arms are policies of. `client = "rmcp"` is short for it; `arms` may then be left out. By default
+    /// each arm says it itself.
     pub implementation: Option<Implementation>,
     /// The official Rust SDK's own settings: of the arms `rmcp` and `rmcp-guarded`.
     pub rmcp: RmcpClientSettings,

@@ -81,7 +81,7 @@ pub struct ServerSettings {
     pub get_slot: GetSlot,
     /// Other notifications of a session, which take ids and fill its GET stream's buffer.
     pub churn: Option<Churn>,
-    /// Whose server it is. With `rmcp`, the keys above say nothing, but for `churn`.
+    /// Whose server it is; `server = "rmcp"` is short for it. With `rmcp`, the keys above say nothing, but for `churn`.
     pub implementation: Implementation,
     /// The official Rust SDK's own settings.
     pub rmcp: RmcpServerSettings,
