@@ -9,6 +9,9 @@
 //! **Linearity.** The time of a run divided by its clients and simulated seconds must not grow with either. It falls
 //! at first, because a tick has a price whoever is there; so growth is looked for from each size to the next.
 //!
+//! **The official Rust SDK.** The same scenario is run by the models and by the SDK on both sides, in turn: 20 clients,
+//! 120 simulated seconds, without faults. It must not take more than [`MAX_SDK_RATIO`] times as long.
+//!
 //! Times are the thread's own on the processor where the system tells them (Linux), so that a busy machine disturbs
 //! them little: a run has one thread. Elsewhere they are real time. The cost of the validator alone is in
 //! `benches/validator.rs`.
@@ -27,6 +30,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use desync_sim::experiment::run::Run;
+#[cfg(feature = "rmcp")]
+use desync_sim::experiment::scenario::Override;
 use desync_sim::experiment::scenario::Scenario;
 use desync_sim::mcp::client::settings::Arm;
 use desync_sim::observe::recorder::Recorder;
@@ -40,6 +45,9 @@ const MAX_RATIO: f64 = 6.0;
 /// The most by which the cost of a client-second may grow from one size to a larger one. Twice the clients in a
 /// quadratic simulator would make it two.
 const MAX_GROWTH: f64 = 1.5;
+/// The most that a run of the official Rust SDK may take, in times of the same run of the models.
+#[cfg(feature = "rmcp")]
+const MAX_SDK_RATIO: f64 = 3.0;
 /// Turns of a comparison.
 const TURNS: u32 = 3;
 /// Bytes of a request: its head, and for a POST a JSON-RPC message. Requests are a hundredth of all bytes.
@@ -63,10 +71,15 @@ fn main() -> ExitCode {
     println!("\nMore simulated time, 100 clients:");
     well &= linear([(100, 600), (100, 1200), (100, 2400)]);
 
+    #[cfg(feature = "rmcp")]
+    {
+        well &= sdk_against_models();
+    }
+
     if well {
         ExitCode::SUCCESS
     } else {
-        eprintln!("a run costs more than it may: a ratio above {MAX_RATIO}, or growth above {MAX_GROWTH}");
+        eprintln!("a run costs more than it may: see the bounds at the head of this benchmark");
         ExitCode::FAILURE
     }
 }
@@ -85,7 +98,7 @@ fn compare(scenario: &Scenario) -> f64 {
     let (mut run_time, mut bare_time) = (Duration::MAX, Duration::MAX);
     let mut moved = 0;
     for _ in 0..TURNS {
-        let (time, bytes) = timed_run(scenario);
+        let (time, bytes) = timed_run(scenario, ARM);
         run_time = run_time.min(time);
         let yardstick = bare(load);
         bare_time = bare_time.min(yardstick.time);
@@ -134,8 +147,8 @@ fn load(scenario: &Scenario, census: &Census) -> Load {
 }
 
 /// A run's time, and the bytes that it moved.
-fn timed_run(scenario: &Scenario) -> (Duration, u64) {
-    let run = Run { seed: SEED, arm: ARM }.of(scenario);
+fn timed_run(scenario: &Scenario, arm: Arm) -> (Duration, u64) {
+    let run = Run { seed: SEED, arm }.of(scenario);
     let watch = Stopwatch::start();
     let record = run
         .record(Recorder::new(), &AtomicBool::new(false))
@@ -150,7 +163,7 @@ fn linear<const N: usize>(sizes: [(u32, u32); N]) -> bool {
     let costs = sizes.map(|(clients, horizon_s): (u32, u32)| {
         let scenario = incident(clients, horizon_s);
         let turns = if clients <= 100 { 3 } else { 1 };
-        let time = (0..turns).map(|_| timed_run(&scenario).0).min().expect("a turn at least").as_secs_f64();
+        let time = (0..turns).map(|_| timed_run(&scenario, ARM).0).min().expect("a turn at least").as_secs_f64();
         let cost = time * 1e6 / f64::from(clients) / f64::from(horizon_s);
         println!("{clients:>8} {horizon_s:>10} {time:>10.3} {cost:>22.2}");
         cost
@@ -158,4 +171,29 @@ fn linear<const N: usize>(sizes: [(u32, u32); N]) -> bool {
     let growth = costs.windows(2).map(|pair| pair[1] / pair[0]).fold(0.0, f64::max);
     println!("growth from one size to the next: at most {growth:.2}");
     growth <= MAX_GROWTH
+}
+
+/// Times the official Rust SDK against the models, both sides of each. Whether it keeps its bound.
+#[cfg(feature = "rmcp")]
+fn sdk_against_models() -> bool {
+    let scenario = |server: &str| {
+        let size = ["topology.clients=20", "topology.sites=1", "horizon_s=120"];
+        let same = ["faults.outage.per_client_per_hour=0", "server.profile=rmcp", server];
+        let changes = [size, same].concat().iter().map(|flag| flag.parse().expect("a key and a value"));
+        let changes: Vec<Override> = changes.collect();
+        Scenario::load("rmcp-outage", &changes).expect("the scenario takes these").scenario
+    };
+    let (models, sdk) = (scenario("server=model"), scenario("server=rmcp"));
+    println!(
+        "\nThe official Rust SDK against the models, 20 clients, 120 simulated seconds, fastest of {TURNS} turns:"
+    );
+    let (mut models_time, mut sdk_time) = (Duration::MAX, Duration::MAX);
+    for _ in 0..TURNS {
+        models_time = models_time.min(timed_run(&models, Arm::Trusting).0);
+        sdk_time = sdk_time.min(timed_run(&sdk, Arm::Rmcp).0);
+    }
+    let ratio = sdk_time.as_secs_f64() / models_time.as_secs_f64();
+    println!("{:>10} {:>10} {:>8}", "models_s", "sdk_s", "ratio");
+    println!("{:>10.4} {:>10.4} {ratio:>8.2}", models_time.as_secs_f64(), sdk_time.as_secs_f64());
+    ratio <= MAX_SDK_RATIO
 }

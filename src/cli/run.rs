@@ -36,6 +36,7 @@ fn run_by(arguments: &RunArguments, carry_out: fn(&Scenario, Run, &AtomicBool) -
         arms: select::arms(&arguments.arms, &loaded)?,
         jobs: select::jobs(arguments.jobs),
     };
+    warn_of_unheard_keys(&loaded);
     let destination = arguments.out.clone().unwrap_or_else(|| default_folder(&loaded));
     // Before the first file: an interrupted command must find its handler, or it leaves the hidden folder behind.
     let stop = interrupt::stop_flag();
@@ -103,6 +104,21 @@ fn judge(watch: &Watch<'_>, loaded: &LoadedScenario) -> Exit {
         return Exit::Vacuous;
     }
     Exit::Well
+}
+
+/// Says which keys of the scenario say nothing to the server that it names. A server that stands for the SDK may well
+/// have them: what the SDK really does can then be seen with one flag.
+fn warn_of_unheard_keys(loaded: &LoadedScenario) {
+    let server = &loaded.scenario.settings.server;
+    // A profile describes the server that is really there.
+    let unheard = if server.profile.is_some() { Vec::new() } else { server.unheard() };
+    if !unheard.is_empty() {
+        let keys: Vec<String> = unheard.iter().map(|key| format!("`server.{key}`")).collect();
+        eprintln!(
+            "note: the server is the official Rust SDK's, to which {} say nothing: its settings are `server.rmcp`",
+            keys.join(", ")
+        );
+    }
 }
 
 fn default_folder(loaded: &LoadedScenario) -> PathBuf {

@@ -47,14 +47,24 @@ pub fn check(arm: Arm, settings: &Settings) -> Result<(), Unavailable> {
     judge(arm, settings.server.implementation, here())
 }
 
-#[cfg(feature = "rmcp")]
 fn here() -> Sdk {
-    if crate::world::interpose::is_supported() { Sdk::Repeatable } else { Sdk::Unrepeatable }
+    if !cfg!(feature = "rmcp") {
+        Sdk::Absent
+    } else if is_repeatable() {
+        Sdk::Repeatable
+    } else {
+        Sdk::Unrepeatable
+    }
+}
+
+#[cfg(feature = "rmcp")]
+fn is_repeatable() -> bool {
+    crate::world::interpose::is_supported()
 }
 
 #[cfg(not(feature = "rmcp"))]
-fn here() -> Sdk {
-    Sdk::Absent
+fn is_repeatable() -> bool {
+    false
 }
 
 fn judge(arm: Arm, server: Implementation, sdk: Sdk) -> Result<(), Unavailable> {

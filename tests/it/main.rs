@@ -4,6 +4,8 @@ mod answers;
 mod availability;
 mod bad_input;
 mod cli;
+#[cfg(feature = "rmcp")]
+mod combinations;
 mod determinism;
 mod golden;
 mod program;

@@ -29,6 +29,9 @@ fn every_command_runs() {
     let folder = place.path().join("folder");
     let folder = folder.to_str().unwrap();
     for mut words in commands() {
+        if cfg!(not(feature = "rmcp")) && words.iter().any(|word| word.contains("rmcp")) {
+            continue;
+        }
         match words[0] {
             "run" => {
                 words.retain(|word| !word.starts_with("results/") && *word != "--out");

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use desync_sim::experiment::available;
 use desync_sim::experiment::run::Run;
 use desync_sim::experiment::scenario::{self, Scenario};
 use desync_sim::experiment::simulation::{RunSpec, simulate};
@@ -112,6 +113,7 @@ fn library() -> &'static [Ran] {
                 let named = scenario.arms.iter().copied().filter(move |arm| !models.contains(arm));
                 models.into_iter().chain(named).map(move |arm| (scenario, Run { seed: SEED, arm }))
             })
+            .filter(|(scenario, run)| available::check(run.arm, &scenario.settings).is_ok())
             .collect();
         let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         std::thread::scope(|threads| {

@@ -134,6 +134,21 @@ impl ServerSettings {
         self.retry_s.map(|retry| retry.as_micros() / 1000)
     }
 
+    /// The keys that were given a value and say nothing: with the official Rust SDK's server, those of the model.
+    pub fn unheard(&self) -> Vec<String> {
+        let heard = ["profile", "churn", "implementation", "rmcp"];
+        if self.implementation == Implementation::Model {
+            return Vec::new();
+        }
+        let values = |settings: &ServerSettings| match serde_json::to_value(settings) {
+            Ok(serde_json::Value::Object(values)) => values,
+            _ => serde_json::Map::new(),
+        };
+        let defaults = values(&ServerSettings::default());
+        let changed = values(self).into_iter().filter(|(key, value)| defaults.get(key) != Some(value));
+        changed.map(|(key, _)| key).filter(|key| !heard.contains(&key.as_str())).collect()
+    }
+
     /// The form of the event ids that clients see.
     pub fn grammar(&self) -> Grammar {
         match self.implementation {
@@ -295,5 +310,22 @@ impl Default for ToolSettings {
             checkpointable: true,
             idempotent: true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sdks_server_does_not_hear_what_the_model_is_told() {
+        let told = ServerSettings { buffer_events: 7, replay: Replay::Inclusive, ..ServerSettings::default() };
+        assert_eq!(told.unheard(), [""; 0], "the model hears it all");
+        let mut sdk = ServerSettings { implementation: Implementation::Rmcp, ..told };
+        assert_eq!(sdk.unheard(), ["buffer_events", "replay"]);
+        sdk = ServerSettings { implementation: Implementation::Rmcp, ..ServerSettings::default() };
+        sdk.rmcp.channel_capacity = 4;
+        sdk.profile = Some("rmcp".to_owned());
+        assert_eq!(sdk.unheard(), [""; 0]);
     }
 }
