@@ -9,6 +9,7 @@ mod bare;
 mod case;
 mod client;
 mod lab;
+mod measured;
 
 use std::fmt::Write as _;
 

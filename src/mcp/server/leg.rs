@@ -26,6 +26,8 @@ pub struct Leg {
     /// None where it will never carry an event.
     reader: Option<Reader>,
     greeting: Option<Bytes>,
+    /// What comes when all that was there at the start has been sent.
+    afterword: Option<Bytes>,
     keep_alive: Option<KeepAlive>,
 }
 
@@ -35,6 +37,8 @@ struct Reader {
     leg: u64,
     place: Place,
     sent: u64,
+    /// Whether it stays open when the response has been sent.
+    stays_open: bool,
 }
 
 impl Leg {
@@ -58,8 +62,9 @@ impl Leg {
         });
         Leg {
             presence,
-            reader: Some(Reader { stream, leg, place, sent: 0 }),
+            reader: Some(Reader { stream, leg, place, sent: 0, stays_open: false }),
             greeting: None,
+            afterword: None,
             keep_alive: KeepAlive::of(base),
         }
     }
@@ -69,12 +74,26 @@ impl Leg {
     pub fn silent(base: &Rc<Base>, activity: &Rc<Activity>, tag: RequestTag, found: CursorFound) -> Leg {
         let presence = Presence::begin(base, activity, tag);
         base.report(Event::Attached { client: tag.client, request: tag.request, log: None, next: 0, found });
-        Leg { presence, reader: None, greeting: None, keep_alive: KeepAlive::of(base) }
+        Leg { presence, reader: None, greeting: None, afterword: None, keep_alive: KeepAlive::of(base) }
     }
 
     /// The same leg, with these bytes first.
     pub fn greeted(mut self, greeting: Option<Bytes>) -> Leg {
         self.greeting = greeting;
+        self
+    }
+
+    /// The same leg, with these bytes after everything that is there to be sent at once.
+    pub fn followed_by(mut self, afterword: Option<Bytes>) -> Leg {
+        self.afterword = afterword;
+        self
+    }
+
+    /// The same leg, which stays open after the response where `stays_open` says so.
+    pub fn staying_open(mut self, stays_open: bool) -> Leg {
+        if let Some(reader) = &mut self.reader {
+            reader.stays_open = stays_open;
+        }
         self
     }
 
@@ -130,6 +149,7 @@ impl Reader {
         }
         match stream.state() {
             _ if !frame.is_empty() => None,
+            State::Answered | State::Cancelled if self.stays_open => None,
             State::Answered => Some("response-sent"),
             State::Cancelled => Some("log-closed"),
             State::Open | State::Closed => None,
@@ -151,7 +171,15 @@ impl http_body::Body for Leg {
             frame.0.extend_from_slice(&greeting);
         }
         if let Some(reader) = &mut this.reader {
-            if let Some(why) = reader.collect(&this.presence, &mut frame) {
+            let ended = reader.collect(&this.presence, &mut frame);
+            if !frame.is_full()
+                && let Some(afterword) = this.afterword.take()
+            {
+                frame.0.extend_from_slice(&afterword);
+            }
+            if frame.is_empty()
+                && let Some(why) = ended
+            {
                 return this.end(why);
             }
             if frame.is_empty() {

@@ -1,5 +1,7 @@
 //! How a presented cursor is judged, from the ids alone: no server of the field knows more.
 
+use std::rc::Rc;
+
 use super::base::Base;
 use super::session::Session;
 use super::settings::CounterScope;
@@ -16,6 +18,19 @@ pub enum Judged {
     Next(SharedStream),
     /// It is not; the stream that the setting's answer applies to.
     Lost(CursorFound, SharedStream),
+}
+
+impl Judged {
+    /// How the cursor was found, where it is one of `stream`.
+    pub fn of(&self, stream: &SharedStream) -> Option<CursorFound> {
+        let (found, of) = match self {
+            Judged::Known(of, ..) => (CursorFound::Known, of),
+            Judged::Next(of) => (CursorFound::Ahead, of),
+            Judged::Lost(CursorFound::Unknown, _) => return None,
+            Judged::Lost(found, of) => (*found, of),
+        };
+        Rc::ptr_eq(of, stream).then_some(found)
+    }
 }
 
 /// Judges `cursor` in `session`: by its exact id in every log, newest stream first, else by its number.

@@ -62,6 +62,19 @@ pub struct ServerSettings {
     /// Whether a resume that is answered `empty-closed` although its stream is known ends the leg that is attached to
     /// it: the official Rust SDK puts the new leg into the place of the old one before it looks at the number.
     pub failed_resume_ends_leg: bool,
+    /// The answer to any cursor of the standalone stream, whatever it names; without it, the cursor is judged as ever. A
+    /// store that cannot tell which stream an id of the standalone one belongs to cannot resume it (TypeScript SDK's
+    /// example store).
+    pub standalone_cursor: Option<CursorAnswer>,
+    /// The answer to a cursor of a stream that has a leg; without it, a POST stream's newer leg takes over, and on the
+    /// standalone stream `get_slot` decides.
+    pub busy_cursor: Option<BusyCursor>,
+    /// What is made of a cursor that only another session's streams know.
+    pub foreign_cursor: ForeignCursor,
+    /// Whether a resume sends a fresh priming event after what it replays (Python and Swift SDKs).
+    pub resume_primer: bool,
+    /// When a leg that a resume has opened on a POST stream ends by itself.
+    pub resumed_leg_ends: ResumedLegEnds,
     /// Completed POST streams that a session keeps for a late resume. The oldest is forgotten first, whatever of it has
     /// not been read; a leg that is attached still gets what is left.
     pub complete_streams: u32,
@@ -112,6 +125,11 @@ impl Default for ServerSettings {
             next_cursor: None,
             empty_buffer_cursor: None,
             failed_resume_ends_leg: false,
+            standalone_cursor: None,
+            busy_cursor: None,
+            foreign_cursor: ForeignCursor::Unknown,
+            resume_primer: false,
+            resumed_leg_ends: ResumedLegEnds::AfterResponse,
             // Enough for every late client of a session, and a bound on what a long session holds.
             complete_streams: 32,
             session_idle_s: None,
@@ -197,6 +215,41 @@ pub enum GetPriming {
     Counted,
     /// Always number 0, which the counter gives to an event all the same (official Rust SDK, `handle_get`).
     Zero,
+    /// There is none: only POST streams are primed.
+    None,
+}
+
+/// The answer to a cursor of a stream that has a leg.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BusyCursor {
+    /// 409, until the old leg is gone.
+    Conflict,
+    /// 200, an empty body, closed at once: the old leg keeps the stream.
+    EmptyClosed,
+}
+
+/// What is made of a cursor that only another session's streams know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ForeignCursor {
+    /// It is unknown.
+    Unknown,
+    /// The other session's stream is resumed: the store is shared, and nobody asks whose a stream is (Python SDK).
+    Deliver,
+}
+
+/// When a leg that a resume has opened on a POST stream ends by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResumedLegEnds {
+    /// When the response has been sent (2025-11-25, transports, "Sending Messages to the Server", item 6: the server
+    /// should terminate the stream then).
+    AfterResponse,
+    /// When the response has been sent as it happened; a leg that only replays it stays open (TypeScript SDK, v1).
+    AfterLiveResponse,
+    /// Never (Python SDK).
+    Never,
 }
 
 /// How requests other than `tools/call` are answered (2025-11-25, transports, "Sending Messages to the Server", item 5:

@@ -20,6 +20,9 @@ pub struct Cases {
 pub struct Case {
     /// What it is about.
     pub name: String,
+    /// The profile of the model that answers.
+    #[serde(default = "rmcp")]
+    pub profile: String,
     /// The cell of the measurement on real sockets that it repeats.
     #[serde(default)]
     #[expect(dead_code, reason = "for the reader of the file")]
@@ -59,7 +62,7 @@ pub enum Step {
         /// Its name.
         leg: String,
         /// What comes.
-        expect: Answer,
+        expect: Option<Answer>,
         /// What comes from the model, where it is something else.
         model: Option<Answer>,
     },
@@ -86,6 +89,11 @@ pub struct Ask {
     pub key: Option<String>,
     /// The `Last-Event-ID`.
     pub cursor: Option<String>,
+    /// In place of it: what was carried by the event whose id is the cursor, the last one that the client saw.
+    pub after: Option<String>,
+    /// Watches the answer, whatever is expected of it.
+    #[serde(default)]
+    pub tell: bool,
     /// Reads so many events, and no more. Without it and without `expect`, nothing is read.
     pub events: Option<usize>,
     /// Keeps the leg open under this name; else its connection is closed.
@@ -97,6 +105,10 @@ pub struct Ask {
     pub expect: Option<Answer>,
     /// What the model answers, where it is something else.
     pub model: Option<Answer>,
+}
+
+fn rmcp() -> String {
+    "rmcp".to_owned()
 }
 
 fn first_session() -> String {
@@ -162,7 +174,7 @@ impl Step {
     fn expected(&self, subject: Subject) -> Option<Answer> {
         let (expect, model) = match self {
             Step::Wait { .. } | Step::Cut { .. } => return None,
-            Step::Watch { expect, model, .. } => (Some(expect), model),
+            Step::Watch { expect, model, .. } => (expect.as_ref(), model),
             Step::Initialize(ask) | Step::ListTools(ask) | Step::Call(ask) | Step::Get(ask) | Step::Delete(ask) => {
                 (ask.expect.as_ref(), &ask.model)
             }

@@ -24,6 +24,8 @@ pub struct Client<D> {
     calls: u32,
     keys: BTreeMap<String, String>,
     legs: BTreeMap<String, Leg>,
+    /// Of what events carried, the id of the last event that carried it.
+    seen: BTreeMap<String, String>,
 }
 
 /// A body that is being read. Dropping it closes its connection.
@@ -37,7 +39,7 @@ struct Leg {
 impl<D: Dial> Client<D> {
     /// A client that connects with `dial`.
     pub fn new(dial: D) -> Client<D> {
-        Client { dial, requests: 0, calls: 0, keys: BTreeMap::new(), legs: BTreeMap::new() }
+        Client { dial, requests: 0, calls: 0, keys: BTreeMap::new(), legs: BTreeMap::new(), seen: BTreeMap::new() }
     }
 
     /// Does what `case` says in a session `a`, and returns what was watched of the answers.
@@ -85,15 +87,24 @@ impl<D: Dial> Client<D> {
         let mut answer = None;
         if let Some(events) = ask.events {
             for _ in 0..events {
-                leg.event().await.ok_or("the leg ended before")?;
+                let event = leg.event().await.ok_or("the leg ended before")?;
+                self.see(&event);
             }
-        } else if ask.expect.is_some() {
-            answer = Some(leg.watch(ask.watch_s).await);
+        } else if ask.expect.is_some() || ask.tell {
+            let watched = leg.watch(ask.watch_s).await;
+            watched.events.iter().for_each(|event| self.see(event));
+            answer = Some(watched);
         }
         if let Some(name) = &ask.leg {
             self.legs.insert(name.clone(), leg);
         }
         Ok(answer)
+    }
+
+    fn see(&mut self, event: &str) {
+        if let Some((id, carried)) = event.split_once(' ') {
+            self.seen.insert(carried.to_owned(), id.to_owned());
+        }
     }
 
     async fn initialize(&mut self, session: &str) -> Result<Leg, String> {
@@ -120,7 +131,9 @@ impl<D: Dial> Client<D> {
         if !key.is_empty() {
             request = request.header(SESSION_ID, key);
         }
-        if let Some(cursor) = &ask.cursor {
+        let seen =
+            ask.after.as_ref().map(|carried| self.seen.get(carried).ok_or(format!("no event carried {carried}")));
+        if let Some(cursor) = ask.cursor.as_ref().or(seen.transpose()?) {
             request = request.header(LAST_EVENT_ID, cursor);
         }
         if message.is_some() {

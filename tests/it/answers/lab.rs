@@ -32,7 +32,7 @@ const HORIZON: Seconds = Seconds::new(1000);
 /// Whose server is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// The model, with the profile `rmcp`.
+    /// The model, with the profile of the case.
     Model,
     /// The official Rust SDK's, as runs have it.
     Sdk,
@@ -64,16 +64,14 @@ seeds = "0..1"
 arms = ["trusting"]
 horizon_s = 1000
 
-[server]
-profile = "rmcp"
-
 [tool]
 parts = 5
 interval_s = 0.5
 "#;
 
 fn settings(case: &Case, subject: Subject) -> Settings {
-    let mut changes = case.set.clone();
+    let mut changes = vec![format!("server.profile={}", case.profile)];
+    changes.extend(case.set.iter().cloned());
     if subject != Subject::Model {
         changes.push("server.implementation=rmcp".to_owned());
     }

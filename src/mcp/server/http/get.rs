@@ -4,15 +4,17 @@
 use std::rc::Rc;
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Response, StatusCode};
 
 use super::{Answer, Refusal, Reply, accepts, event_stream, session_of};
 use crate::mcp::server::Server;
 use crate::mcp::server::leg::Leg;
 use crate::mcp::server::resume::{Judged, judge};
 use crate::mcp::server::session::Activity;
-use crate::mcp::server::settings::{CursorAnswer, FreshGet, GetSlot};
-use crate::mcp::server::stream::{Place, SharedStream};
+use crate::mcp::server::settings::{
+    BusyCursor, CursorAnswer, ForeignCursor, FreshGet, GetPriming, GetSlot, ResumedLegEnds, ServerSettings,
+};
+use crate::mcp::server::stream::{Place, SharedStream, State};
 use crate::mcp::wire::header::{EVENT_STREAM, LAST_EVENT_ID, RequestTag};
 use crate::observe::event::{CursorFound, Event};
 
@@ -31,10 +33,20 @@ pub fn answer(server: &Rc<Server>, headers: &HeaderMap) -> Answer {
     let judged = match cursor {
         None => return opening.fresh(),
         Some(cursor) => match cursor.to_str() {
-            Ok(cursor) => judge(&server.base, &session, cursor),
+            Ok(cursor) => match judge(&server.base, &session, cursor) {
+                Judged::Lost(CursorFound::Unknown, standalone) if settings.foreign_cursor == ForeignCursor::Deliver => {
+                    foreign(server, cursor).unwrap_or(Judged::Lost(CursorFound::Unknown, standalone))
+                }
+                judged => judged,
+            },
             Err(_) => Judged::Lost(CursorFound::Unknown, session.standalone().clone()),
         },
     };
+    if let Some(answer) = settings.standalone_cursor
+        && let Some(found) = judged.of(session.standalone())
+    {
+        return opening.lost(found, session.standalone().clone(), answer);
+    }
     match judged {
         Judged::Known(stream, place, primer) => opening.resumed(stream, place, CursorFound::Known, primer),
         Judged::Next(stream) => {
@@ -52,6 +64,18 @@ pub fn answer(server: &Rc<Server>, headers: &HeaderMap) -> Answer {
     }
 }
 
+/// The stream of any session that knows `cursor`.
+fn foreign(server: &Server, cursor: &str) -> Option<Judged> {
+    let table = server.table.borrow();
+    table.sessions().find_map(|session| {
+        // The session that asks is borrowed too: both only read.
+        match judge(&server.base, &session.borrow(), cursor) {
+            known @ Judged::Known(..) => Some(known),
+            Judged::Next(_) | Judged::Lost(..) => None,
+        }
+    })
+}
+
 /// A leg about to be opened.
 struct Opening<'a> {
     server: &'a Server,
@@ -65,7 +89,8 @@ impl Opening<'_> {
         let settings = &self.server.base.settings;
         let stream = self.standalone.clone();
         self.check_slot(&stream)?;
-        let greeting = stream.borrow_mut().greeting(settings.priming, true);
+        let priming = settings.priming && settings.get_priming != GetPriming::None;
+        let greeting = stream.borrow_mut().greeting(priming, true);
         if self.is_shadow(&stream) {
             return self.silent(CursorFound::Absent, greeting);
         }
@@ -77,11 +102,22 @@ impl Opening<'_> {
     }
 
     fn resumed(&self, stream: SharedStream, place: Place, found: CursorFound, greeting: Option<Bytes>) -> Answer {
-        self.check_slot(&stream)?;
+        match self.settings().busy_cursor.filter(|_| stream.borrow().is_held()) {
+            Some(BusyCursor::Conflict) => return Err(Refusal::busy()),
+            Some(BusyCursor::EmptyClosed) => return Ok(self.empty_closed(found)),
+            None => self.check_slot(&stream)?,
+        }
         if self.is_shadow(&stream) {
             return self.silent(found, None);
         }
-        self.attach(stream, place, found, greeting)
+        let stays_open = match self.settings().resumed_leg_ends {
+            ResumedLegEnds::AfterResponse => false,
+            ResumedLegEnds::AfterLiveResponse => stream.borrow().state() != State::Open,
+            ResumedLegEnds::Never => true,
+        };
+        let afterword = self.settings().resume_primer.then(|| stream.borrow_mut().greeting(true, false)).flatten();
+        let leg = self.leg(stream, place, found).greeted(greeting).followed_by(afterword);
+        Ok(event_stream(Reply::Leg(leg.staying_open(stays_open))))
     }
 
     /// A cursor that cannot be honoured gets the answer that the settings choose.
@@ -113,8 +149,7 @@ impl Opening<'_> {
                 if is_known && settings.failed_resume_ends_leg {
                     stream.borrow_mut().expel();
                 }
-                self.report_answered(found);
-                Ok(event_stream(Reply::Whole(Bytes::new())))
+                Ok(self.empty_closed(found))
             }
             CursorAnswer::Silent => self.silent(found, None),
             CursorAnswer::Reject => {
@@ -124,8 +159,15 @@ impl Opening<'_> {
     }
 
     fn attach(&self, stream: SharedStream, place: Place, found: CursorFound, greeting: Option<Bytes>) -> Answer {
-        let leg = Leg::attach(&self.server.base, self.activity, self.tag, stream, place, found);
-        Ok(event_stream(Reply::Leg(leg.greeted(greeting))))
+        Ok(event_stream(Reply::Leg(self.leg(stream, place, found).greeted(greeting))))
+    }
+
+    fn leg(&self, stream: SharedStream, place: Place, found: CursorFound) -> Leg {
+        Leg::attach(&self.server.base, self.activity, self.tag, stream, place, found)
+    }
+
+    fn settings(&self) -> &ServerSettings {
+        &self.server.base.settings
     }
 
     fn silent(&self, found: CursorFound, greeting: Option<Bytes>) -> Answer {
@@ -133,10 +175,12 @@ impl Opening<'_> {
         Ok(event_stream(Reply::Leg(leg.greeted(greeting))))
     }
 
-    fn report_answered(&self, found: CursorFound) {
+    /// 200, an empty body, closed at once.
+    fn empty_closed(&self, found: CursorFound) -> Response<Reply> {
         let RequestTag { client, request } = self.tag;
         self.server.base.report(Event::Attached { client, request, log: None, next: 0, found });
         self.server.base.report(Event::Detached { client, request, why: "answered".to_owned() });
+        event_stream(Reply::Whole(Bytes::new()))
     }
 
     /// Whether a leg on `stream` would be a second one beside the first. On a POST stream the newer leg takes over.
@@ -152,7 +196,7 @@ impl Opening<'_> {
             && Rc::ptr_eq(stream, self.standalone)
             && stream.borrow().is_held();
         match refuses {
-            true => Err(Refusal::new(StatusCode::CONFLICT, "the session's stream is open already")),
+            true => Err(Refusal::busy()),
             false => Ok(()),
         }
     }

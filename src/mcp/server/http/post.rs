@@ -109,7 +109,7 @@ fn initialize(server: &Rc<Server>, headers: &HeaderMap, id: &RpcId) -> Response<
             let zero = session.borrow().standalone().borrow().numbering().zero();
             short_stream(server, server.base.settings.priming.then_some(zero), None, &result)
         }
-        GetPriming::Zero | GetPriming::Counted => short(server, &session, &result),
+        GetPriming::Zero | GetPriming::Counted | GetPriming::None => short(server, &session, &result),
     };
     let key =
         HeaderValue::from_str(&session.borrow().key).expect("keys are drawn as hexadecimal or were read from a header");

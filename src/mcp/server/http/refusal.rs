@@ -32,6 +32,11 @@ impl Refusal {
         Refusal::new(StatusCode::NOT_FOUND, "session not found")
     }
 
+    /// The stream has a leg, which keeps it.
+    pub fn busy() -> Refusal {
+        Refusal::new(StatusCode::CONFLICT, "the stream is open already")
+    }
+
     /// The refusal as it is sent.
     pub fn into_response(self) -> Response<Reply> {
         let mut response = json(self.status, &message::error(None, self.code, &self.reason));
