@@ -6,13 +6,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use desync_sim::experiment::scenario::{Override, Scenario, SeedRange};
 use desync_sim::experiment::simulation::{RunSpec, simulate};
 use desync_sim::mcp::client::settings::Arm;
+use desync_sim::observe::event::{Event, FrameKind};
 use desync_sim::observe::recorder::Recorder;
-use desync_sim::observe::verdict::CallVerdict;
+use desync_sim::observe::witness::Sink;
 use desync_sim::world::schedule::Schedule;
+use desync_sim::world::time::SimTime;
 use serde::Deserialize;
 
 const DOCUMENT: &str = include_str!("../../docs/rmcp-findings.md");
@@ -54,18 +57,47 @@ impl Case {
         command
     }
 
-    fn call(&self) -> CallVerdict {
+    fn ran(&self) -> Ran {
         let changes: Vec<Override> = self.set.iter().map(|set| set.parse().unwrap()).collect();
         let scenario = Scenario::load("rmcp-phases", &changes).unwrap_or_else(|error| panic!("{error}")).scenario;
         let settings = &scenario.settings;
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(self.file());
         let schedule = Schedule::load(&path, settings.extent()).unwrap_or_else(|error| panic!("{error}"));
         let spec = RunSpec { name: &scenario.name, settings, seed: 0, arm: Arm::Rmcp, schedule: &schedule };
-        let recorder = Rc::new(RefCell::new(Recorder::new()));
-        simulate(&spec, recorder.clone(), &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}"));
-        let record = recorder.borrow_mut().finish(settings.horizon_s.get().into());
+        let sink = Rc::new(RefCell::new(Listening { recorder: Recorder::new(), heard: 0 }));
+        simulate(&spec, sink.clone(), &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}"));
+        let mut sink = sink.borrow_mut();
+        let record = sink.recorder.finish(settings.horizon_s.get().into());
         let mut calls = record.verdicts.calls.into_iter();
-        calls.find(|call| call.call == self.call).expect("the call is made")
+        let call = calls.find(|call| call.call == self.call).expect("the call is made");
+        Ran { outcome: call.outcome.to_string(), parts: call.parts, heard: sink.heard }
+    }
+}
+
+/// What a replay came to.
+struct Ran {
+    outcome: String,
+    parts: u32,
+    /// Messages on the standalone stream from [`Listening::FROM`] on.
+    heard: u32,
+}
+
+/// A recorder that also counts what the client hears on the standalone stream.
+struct Listening {
+    recorder: Recorder,
+    heard: u32,
+}
+
+impl Listening {
+    /// In `rmcp-listen-lost.toml` the new session is open by then.
+    const FROM: Duration = Duration::from_secs(86);
+}
+
+impl Sink for Listening {
+    fn record(&mut self, at: SimTime, host: &str, event: Event) {
+        let is_message = matches!(event, Event::FrameReceived { kind: FrameKind::Notification, .. });
+        self.heard += u32::from(is_message && at >= Self::FROM.into());
+        self.recorder.record(at, host, event);
     }
 }
 
@@ -85,13 +117,24 @@ fn every_schedule_comes_to_what_the_document_states() {
     let mut wrong = Vec::new();
     for case in cases() {
         // A fresh thread for each run, as in a sweep: libraries keep state in threads.
-        let call = std::thread::scope(|scope| scope.spawn(|| case.call()).join().unwrap());
-        let told = (call.outcome.to_string(), call.parts);
+        let ran = std::thread::scope(|scope| scope.spawn(|| case.ran()).join().unwrap());
+        let told = (ran.outcome, ran.parts);
         if told != (case.outcome.clone(), case.parts) {
             wrong.push(format!("{}: {told:?}", case.command()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A standalone stream that fails to open is not opened again. Without the outage there is much to hear.
+#[test]
+fn a_session_whose_standalone_stream_fails_to_open_hears_nothing() {
+    let heard = |schedule: &str| {
+        let lost = cases().into_iter().find(|case| case.schedule == "listen-lost").unwrap();
+        let case = Case { schedule: schedule.to_owned(), ..lost };
+        std::thread::scope(|scope| scope.spawn(|| case.ran()).join().unwrap()).heard
+    };
+    assert_eq!((heard("listen-lost"), heard("restart-early")), (0, 449));
 }
 
 #[test]
