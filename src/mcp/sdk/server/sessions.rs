@@ -1,19 +1,24 @@
-//! The SDK's own session manager, and around it one that reports what it is asked and changes nothing.
+//! The SDK's own session manager, and around it one that reports what it is asked. It changes nothing, up to limits that
+//! no run of clients that behave comes near.
 
+use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use futures::Stream;
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::common::server_side_http::{ServerSseMessage, SessionId};
-use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, LocalSessionManagerError};
+use rmcp::transport::streamable_http_server::session::local::{
+    LocalSessionManager, LocalSessionManagerError, SessionError,
+};
 use rmcp::transport::streamable_http_server::session::{RestoreOutcome, SessionManager};
 use send_wrapper::SendWrapper;
 
+use super::limits::Limits;
 use super::truth::Truth;
 use crate::mcp::wire::header::RequestTag;
 use crate::observe::event::{Cause, Origin};
@@ -35,16 +40,34 @@ pub(super) type SharedTruth = SendWrapper<Rc<Truth>>;
 pub(super) struct Reporting {
     inner: LocalSessionManager,
     truth: SharedTruth,
+    limits: Limits,
 }
 
 impl Reporting {
-    pub(super) fn new(inner: LocalSessionManager, truth: SharedTruth) -> Reporting {
-        Reporting { inner, truth }
+    pub(super) fn new(inner: LocalSessionManager, truth: SharedTruth, limits: Limits) -> Reporting {
+        Reporting { inner, truth, limits }
+    }
+
+    fn has_room_for_a_session(&self) -> Result<(), LocalSessionManagerError> {
+        within(self.truth.sessions(), self.limits.sessions, "sessions")
+    }
+
+    fn has_room_for_a_stream(&self) -> Result<(), LocalSessionManagerError> {
+        within(self.truth.streams(), self.limits.streams, "streams")
     }
 
     fn reported(&self, id: &SessionId, inner: SessionTransport) -> ReportingTransport {
         ReportingTransport { inner, session: id.clone(), truth: self.truth.clone() }
     }
+}
+
+/// The SDK answers 500 with this sentence.
+fn within(count: usize, limit: usize, what: &str) -> Result<(), LocalSessionManagerError> {
+    if count < limit {
+        return Ok(());
+    }
+    let error = io::Error::other(format!("this server has {limit} {what}, and takes no more"));
+    Err(SessionError::Io(error).into())
 }
 
 type SessionTransport = <LocalSessionManager as SessionManager>::Transport;
@@ -54,6 +77,7 @@ impl SessionManager for Reporting {
     type Transport = ReportingTransport;
 
     async fn create_session(&self) -> Result<(SessionId, ReportingTransport), Self::Error> {
+        self.has_room_for_a_session()?;
         let (id, transport) = self.inner.create_session().await?;
         self.truth.opened(&id, tag(), Origin::Initialized);
         let transport = self.reported(&id, transport);
@@ -85,6 +109,7 @@ impl SessionManager for Reporting {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        self.has_room_for_a_stream()?;
         let place = self.truth.stream_opened(id, &message);
         let stream = self.inner.create_stream(id, message).await;
         self.truth.attached(tag(), if stream.is_ok() { place } else { place.refused() });
@@ -118,6 +143,7 @@ impl SessionManager for Reporting {
     }
 
     async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<ReportingTransport>, Self::Error> {
+        self.has_room_for_a_session()?;
         Ok(match self.inner.restore_session(id.clone()).await? {
             RestoreOutcome::Restored(transport) => {
                 self.truth.opened(&id, tag(), Origin::Restored);
@@ -174,18 +200,13 @@ impl Transport<RoleServer> for ReportingTransport {
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.truth.appended(&self.session, &message);
-        let answered = match &message {
-            JsonRpcMessage::Response(response) => Some(response.id.clone()),
-            JsonRpcMessage::Error(error) => error.id.clone(),
-            _ => None,
-        };
+        let answered = self.truth.appended(&self.session, &message);
         let (session, truth) = (self.session.clone(), self.truth.clone());
         let sent = self.inner.send(message);
         async move {
             let sent = sent.await;
-            if let Some(id) = answered {
-                truth.taken(&session, &id);
+            if let Some(stream) = answered {
+                truth.taken(&session, stream);
             }
             sent
         }

@@ -1,20 +1,25 @@
 //! Ground truth about the SDK's sessions, kept from outside: what the SDK is asked and what passes through its seams.
 //!
 //! The rules are those of `session/local.rs` in rmcp 3.11.0. A stream keeps its newest events in a ring, the priming
-//! event included, and forgets everything once its response has gone. A resume begins *with* the event that the cursor
-//! names; a cursor one beyond the newest event is accepted, any other is answered 200 with an empty, closed stream.
+//! event included, and forgets everything once its response has gone, or some time after its request is cancelled. A
+//! resume begins *with* the event that the cursor names; a cursor one beyond the newest event is accepted, any other is
+//! answered 200 with an empty, closed stream.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, RequestId, ServerJsonRpcMessage, ServerNotification};
 use rmcp::model::{GetMeta, ProgressToken};
 
+use crate::mcp::sdk::settings::RmcpServerSettings;
 use crate::mcp::server::fleet::Fleet;
 use crate::mcp::wire::header::RequestTag;
 use crate::observe::event::{Cause, CursorFound, Event, FrameKind, IncarnationNo, LogNo, Origin, Position};
 use crate::observe::witness::Witness;
+use crate::world::time::SimTime;
 
 /// The standalone stream is this stream of its session.
 const STANDALONE: u32 = 0;
@@ -26,9 +31,13 @@ pub(super) struct Truth {
     capacity: u64,
     /// Whether the stream of a POST begins with a priming event, which takes the index 0.
     priming: bool,
+    /// How long a stream is kept whose request was cancelled.
+    completed_ttl: Duration,
     fleet: Rc<Fleet>,
     witness: Witness,
     sessions: RefCell<BTreeMap<String, Session>>,
+    /// The streams of POSTs in all sessions.
+    streams: Cell<usize>,
 }
 
 struct Session {
@@ -38,8 +47,10 @@ struct Session {
     /// The streams that are not complete, by their number in the session.
     streams: BTreeMap<u32, Stream>,
     opened: u32,
-    requests: BTreeMap<String, u32>,
-    tokens: BTreeMap<String, u32>,
+    /// Which stream gets what belongs to a request. The last one to name a resource has it.
+    resources: BTreeMap<Resource, u32>,
+    /// The streams whose requests were cancelled, and when, in that order.
+    cancelled: VecDeque<(SimTime, u32)>,
     /// Whether a leg carries the standalone stream.
     standalone_attached: bool,
 }
@@ -50,9 +61,46 @@ struct Stream {
     next: u64,
     /// What is taken off an index to get a position: 1 where the priming event has the index 0.
     offset: u64,
+    /// What its request named. When the stream is done with, so are they, whoever has named them since.
+    resources: BTreeSet<Resource>,
+}
+
+/// The SDK's `ResourceKey`: the id of a request, or the token of its parts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Resource {
+    Request(Name),
+    Token(Name),
+}
+
+/// A number and a text are never the same name, however they look.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    Number(i64),
+    Text(Arc<str>),
+}
+
+impl From<&RequestId> for Name {
+    fn from(id: &RequestId) -> Name {
+        match id {
+            RequestId::Number(number) => Name::Number(*number),
+            RequestId::String(text) => Name::Text(text.clone()),
+        }
+    }
+}
+
+fn request(id: &RequestId) -> Resource {
+    Resource::Request(id.into())
+}
+
+fn token(token: &ProgressToken) -> Resource {
+    Resource::Token((&token.0).into())
 }
 
 impl Stream {
+    fn new(log: LogNo, offset: u64) -> Stream {
+        Stream { log, next: offset, offset, resources: BTreeSet::new() }
+    }
+
     /// The index of the oldest event that is kept.
     fn oldest(&self, capacity: u64) -> u64 {
         self.next.saturating_sub(capacity)
@@ -83,8 +131,27 @@ impl Place {
 }
 
 impl Truth {
-    pub(super) fn new(server: u32, capacity: u32, priming: bool, fleet: Rc<Fleet>, witness: Witness) -> Truth {
-        Truth { server, capacity: u64::from(capacity), priming, fleet, witness, sessions: RefCell::default() }
+    pub(super) fn new(server: u32, sdk: &RmcpServerSettings, fleet: Rc<Fleet>, witness: Witness) -> Truth {
+        Truth {
+            server,
+            capacity: u64::from(sdk.channel_capacity),
+            priming: !sdk.sse_retry_s.get().is_zero(),
+            completed_ttl: sdk.completed_cache_ttl_s.get(),
+            fleet,
+            witness,
+            sessions: RefCell::default(),
+            streams: Cell::new(0),
+        }
+    }
+
+    /// The sessions that live.
+    pub(super) fn sessions(&self) -> usize {
+        self.sessions.borrow().len()
+    }
+
+    /// The streams of POSTs that are kept, in all sessions.
+    pub(super) fn streams(&self) -> usize {
+        self.streams.get()
     }
 
     /// A session begins a life.
@@ -96,14 +163,14 @@ impl Truth {
         let session = key.to_owned();
         self.witness.report(Event::SessionOpened { server: self.server, session, incarnation, owner, origin });
         self.witness.report(Event::LogOpened { log, incarnation, stream: STANDALONE });
-        let standalone = Stream { log, next: 0, offset: 0 };
+        let standalone = Stream::new(log, 0);
         let session = Session {
             incarnation,
             initialized: false,
             streams: BTreeMap::from([(STANDALONE, standalone)]),
             opened: 0,
-            requests: BTreeMap::new(),
-            tokens: BTreeMap::new(),
+            resources: BTreeMap::new(),
+            cancelled: VecDeque::new(),
             standalone_attached: false,
         };
         self.sessions.borrow_mut().insert(key.to_owned(), session);
@@ -117,6 +184,7 @@ impl Truth {
         for stream in session.streams.values() {
             self.witness.report(Event::LogClosed { log: stream.log, cause });
         }
+        self.streams.set(self.streams.get() + 1 - session.streams.len());
         let incarnation = session.incarnation;
         self.witness.report(Event::SessionClosed { session: key.to_owned(), incarnation, cause });
     }
@@ -138,22 +206,29 @@ impl Truth {
         session.opened += 1;
         let number = session.opened;
         let log = self.fleet.next_log();
-        let offset = u64::from(self.priming);
-        session.streams.insert(number, Stream { log, next: offset, offset });
-        session.requests.insert(id_text(&request.id), number);
-        if let Some(token) = request.request.get_meta().get_progress_token() {
-            session.tokens.insert(token_text(&token), number);
-        }
+        let mut stream = Stream::new(log, u64::from(self.priming));
+        stream.resources.insert(self::request(&request.id));
+        stream.resources.extend(request.request.get_meta().get_progress_token().as_ref().map(token));
+        session.resources.extend(stream.resources.iter().map(|resource| (resource.clone(), number)));
+        session.streams.insert(number, stream);
+        self.streams.set(self.streams.get() + 1);
         self.witness.report(Event::LogOpened { log, incarnation: session.incarnation, stream: number });
+        self.evict(session);
         Place { log: Some(log), next: 0, found: CursorFound::Absent }
     }
 
     /// A GET with the cursor `cursor`, or with none. Whether it carries the standalone stream.
     pub(super) fn resumed(&self, key: &str, cursor: Option<&str>) -> (Place, bool) {
-        let sessions = self.sessions.borrow();
-        let Some(session) = sessions.get(key) else {
+        let mut sessions = self.sessions.borrow_mut();
+        let Some(session) = sessions.get_mut(key) else {
             return (Place::nowhere(CursorFound::Unknown), false);
         };
+        let place = self.place(session, cursor);
+        self.evict(session);
+        place
+    }
+
+    fn place(&self, session: &Session, cursor: Option<&str>) -> (Place, bool) {
         let (index, number) = match cursor.map(parse) {
             None => (0, STANDALONE),
             Some(None) => return (Place::nowhere(CursorFound::Unknown), false),
@@ -196,30 +271,32 @@ impl Truth {
         }
     }
 
-    /// The handler hands `message` to the session: it becomes an event of the stream that the SDK routes it to.
-    pub(super) fn appended(&self, key: &str, message: &ServerJsonRpcMessage) {
+    /// The handler hands `message` to the session: it becomes an event of the stream that the SDK routes it to. Where
+    /// that is a response, returns the stream of its request.
+    pub(super) fn appended(&self, key: &str, message: &ServerJsonRpcMessage) -> Option<u32> {
         let mut sessions = self.sessions.borrow_mut();
-        let Some(session) = sessions.get_mut(key) else { return };
+        let session = sessions.get_mut(key)?;
         if !std::mem::replace(&mut session.initialized, true) {
-            return;
+            return None;
         }
         let (routed, kind) = match message {
             ServerJsonRpcMessage::Response(response) => {
-                (session.requests.get(&id_text(&response.id)), FrameKind::Response)
+                (session.resources.get(&request(&response.id)), FrameKind::Response)
             }
             ServerJsonRpcMessage::Error(error) => {
-                (error.id.as_ref().and_then(|id| session.requests.get(&id_text(id))), FrameKind::Response)
+                (error.id.as_ref().and_then(|id| session.resources.get(&request(id))), FrameKind::Response)
             }
             ServerJsonRpcMessage::Notification(notification) => match &notification.notification {
                 ServerNotification::ProgressNotification(progress) => {
-                    (session.tokens.get(&token_text(&progress.params.progress_token)), FrameKind::Part)
+                    (session.resources.get(&token(&progress.params.progress_token)), FrameKind::Part)
                 }
                 _ => (None, FrameKind::Notification),
             },
             ServerJsonRpcMessage::Request(_) => (None, FrameKind::Notification),
         };
-        let number = routed.copied().unwrap_or(STANDALONE);
-        let Some(stream) = session.streams.get_mut(&number) else { return };
+        let routed = routed.copied();
+        let number = routed.unwrap_or(STANDALONE);
+        let stream = session.streams.get_mut(&number)?;
         let index = stream.next;
         stream.next += 1;
         let position = stream.position(index);
@@ -237,29 +314,52 @@ impl Truth {
             let through = stream.position(oldest - 1);
             self.witness.report(Event::Evicted { log: stream.log, through, cause: Cause::Churn });
         }
+        self.evict(session);
+        routed.filter(|_| kind == FrameKind::Response)
     }
 
-    /// The session has taken `message`: a response completes its stream, which the SDK forgets at once.
-    pub(super) fn taken(&self, key: &str, message: &RequestId) {
-        let mut sessions = self.sessions.borrow_mut();
-        let Some(session) = sessions.get_mut(key) else { return };
-        let Some(number) = session.requests.remove(&id_text(message)) else { return };
-        session.tokens.retain(|_, stream| *stream != number);
-        if let Some(stream) = session.streams.remove(&number) {
-            self.witness.report(Event::LogClosed { log: stream.log, cause: Cause::Finished });
+    /// The session has taken a response: it completes the stream `number`, which the SDK forgets at once.
+    pub(super) fn taken(&self, key: &str, number: u32) {
+        if let Some(session) = self.sessions.borrow_mut().get_mut(key) {
+            self.forget(session, number, Cause::Finished);
         }
     }
 
-    /// A message of the client that opens no stream: a cancellation unroutes its request.
+    /// A message of the client that opens no stream: a cancellation lets go of what its request named. Its stream is
+    /// kept for a while, and gets no more.
     pub(super) fn accepted(&self, key: &str, message: &ClientJsonRpcMessage) {
+        let mut sessions = self.sessions.borrow_mut();
+        let Some(session) = sessions.get_mut(key) else { return };
         if let ClientJsonRpcMessage::Notification(notification) = message
             && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
             && let Some(id) = &cancelled.params.request_id
-            && let Some(session) = self.sessions.borrow_mut().get_mut(key)
-            && let Some(number) = session.requests.remove(&id_text(id))
+            && let Some(number) = session.resources.remove(&request(id))
+            && let Some(stream) = session.streams.get_mut(&number)
         {
-            session.tokens.retain(|_, stream| *stream != number);
+            session.cancelled.push_back((self.witness.now(), number));
+            for resource in std::mem::take(&mut stream.resources) {
+                session.resources.remove(&resource);
+            }
         }
+        self.evict(session);
+    }
+
+    /// The SDK forgets cancelled streams when their time is over, but looks only after something has happened in the
+    /// session.
+    fn evict(&self, session: &mut Session) {
+        let now = self.witness.now();
+        while let Some((_, number)) = session.cancelled.pop_front_if(|(at, _)| now.since(*at) >= self.completed_ttl) {
+            self.forget(session, number, Cause::Expired);
+        }
+    }
+
+    fn forget(&self, session: &mut Session, number: u32, cause: Cause) {
+        let Some(stream) = session.streams.remove(&number) else { return };
+        for resource in &stream.resources {
+            session.resources.remove(resource);
+        }
+        self.streams.set(self.streams.get() - 1);
+        self.witness.report(Event::LogClosed { log: stream.log, cause });
     }
 }
 
@@ -269,12 +369,4 @@ fn parse(cursor: &str) -> Option<(u64, u32)> {
         None => Some((cursor.parse().ok()?, STANDALONE)),
         Some((index, request)) => Some((index.parse().ok()?, request.parse::<u32>().ok()?.checked_add(1)?)),
     }
-}
-
-fn id_text(id: &RequestId) -> String {
-    id.to_string()
-}
-
-fn token_text(token: &ProgressToken) -> String {
-    id_text(&token.0)
 }
