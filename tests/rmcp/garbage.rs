@@ -201,7 +201,7 @@ fn what_comes_too_often_or_too_late_harms_its_own_session_at_most() {
         assert_eq!(world.ask(&post(Some(&key), 1, LIST)).await.statuses, [404]);
         // Half an `initialize`, one that is deaf, and garbage behind one.
         world.tell(&post(None, 1, INITIALIZE)[..200], After::Close).await;
-        world.throw(&post(None, 1, INITIALIZE), 0).await;
+        world.throw(&post(None, 1, INITIALIZE), 1).await;
         let told = world.tell(&[&lasting_post(None, 1, INITIALIZE)[..], b"\0\0\r\n\r\n"].concat(), After::Silence(60)).await;
         assert!(told.closed && told.statuses.first() == Some(&200), "{told:?}");
         world.serves().await;

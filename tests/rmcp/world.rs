@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use desync_sim::experiment::scenario::{Override, Scenario};
 use desync_sim::mcp::net::{Accept, Bind};
-use desync_sim::mcp::sdk::server::SdkServer;
+use desync_sim::mcp::sdk::server::{Limits, SdkServer};
 use desync_sim::mcp::server::fleet::Fleet;
 use desync_sim::observe::event::Event;
 use desync_sim::observe::witness::{Sink, Witness};
@@ -46,6 +46,11 @@ pub struct World {
 
 /// Runs `story` against one server whose settings are changed by `changes`. A panic in any task is a panic here.
 pub fn run(changes: &[&str], story: impl AsyncFnOnce(World)) {
+    run_limited(changes, Limits::default(), story);
+}
+
+/// The same with other limits.
+pub fn run_limited(changes: &[&str], limits: Limits, story: impl AsyncFnOnce(World)) {
     let changes: Vec<Override> = changes.iter().map(|change| change.parse().unwrap()).collect();
     let scenario = Scenario::parse("hostile.toml", SCENARIO, &changes).unwrap_or_else(|problems| panic!("{problems}"));
     let mut settings = scenario.settings;
@@ -68,7 +73,7 @@ pub fn run(changes: &[&str], story: impl AsyncFnOnce(World)) {
         START.set(Some(Instant::now()));
         let witness = Witness::new("server", clock, Rc::new(RefCell::new(Nothing)));
         let fleet = Rc::new(Fleet::new(1));
-        let server = SdkServer::new(0, Rc::new(settings.server), settings.tool, draws, witness, fleet);
+        let server = SdkServer::with_limits(0, Rc::new(settings.server), settings.tool, draws, witness, fleet, limits);
         let pipe = Pipe::default();
         let running = server.run(pipe.clone(), Vec::new());
         spawn_local(async move { running.await.expect("the server serves") });

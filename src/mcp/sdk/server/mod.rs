@@ -2,10 +2,11 @@
 //!
 //! - `process`: the machine that starts the SDK's service, stops it when a fault says so, and starts it again.
 //! - `sessions`: the SDK's session manager, reported. `truth`: what the reports come to.
-//! - `tool`: the handler. `store`: what outlives the process.
+//! - `tool`: the handler. `store`, `events`: what outlives the process.
 //! - `config`: the scenario's settings as the SDK's. `limits`: what a process takes on at most.
 
 mod config;
+mod events;
 mod limits;
 mod process;
 mod sessions;
@@ -23,8 +24,10 @@ use rmcp::model::ServerNotification;
 use rmcp::service::Peer;
 use send_wrapper::SendWrapper;
 
+use self::events::Events;
 pub use self::limits::Limits;
 use self::store::Store;
+use self::truth::Sessions;
 use crate::mcp::server::churn::Bursts;
 use crate::mcp::server::fleet::Fleet;
 use crate::mcp::server::settings::{ServerSettings, ToolSettings};
@@ -42,6 +45,9 @@ pub struct SdkServer {
     witness: Witness,
     fleet: Rc<Fleet>,
     store: Arc<Store>,
+    /// The event store, where there is one. With both stores, sessions outlive the process.
+    events: Option<Arc<Events>>,
+    sessions: Rc<RefCell<Sessions>>,
     limits: Limits,
     /// The newest session of each client, as the handler sees it, until it has ended.
     peers: RefCell<BTreeMap<ClientNo, Peer<RoleServer>>>,
@@ -75,8 +81,21 @@ impl SdkServer {
         fleet: Rc<Fleet>,
         limits: Limits,
     ) -> Rc<SdkServer> {
-        let (store, peers, churned) = (Arc::default(), RefCell::default(), RefCell::default());
-        Rc::new(SdkServer { number, settings, tool, draws, witness, fleet, store, limits, peers, churned })
+        let events = Events::new(settings.rmcp.event_store);
+        Rc::new(SdkServer {
+            number,
+            settings,
+            tool,
+            draws,
+            witness,
+            fleet,
+            store: Arc::default(),
+            events,
+            sessions: Rc::default(),
+            limits,
+            peers: RefCell::default(),
+            churned: RefCell::default(),
+        })
     }
 
     /// A session of `client` is ready for notifications.

@@ -85,8 +85,11 @@ impl SdkServer {
 
     fn start(self: &Rc<Self>) -> Process {
         let (sdk, life) = (&self.settings.rmcp, CancellationToken::new());
-        let truth = Rc::new(Truth::new(self.number, sdk, self.fleet.clone(), self.witness.clone()));
+        let truth = Rc::new(self.truth());
         let mut manager = LocalSessionManager::default();
+        if let Some(events) = &self.events {
+            manager = manager.with_event_store(events.clone());
+        }
         manager.session_config = config::session(sdk);
         // The simulated hosts are no loopback names.
         let mut config = config::service(sdk).disable_allowed_hosts().with_cancellation_token(life.clone());
@@ -99,6 +102,16 @@ impl SdkServer {
             move || Ok(Handler { server: server.clone(), life: life.clone() })
         };
         Process { service: StreamableHttpService::new(handler, Arc::new(sessions), config), truth, life }
+    }
+
+    /// What is known of a new process: of its sessions nothing, unless they outlive it.
+    fn truth(&self) -> Truth {
+        let sessions = match (&self.events, self.settings.rmcp.session_store) {
+            (Some(_), true) => self.sessions.clone(),
+            _ => Rc::default(),
+        };
+        let (sdk, events) = (&self.settings.rmcp, self.events.clone());
+        Truth::new(self.number, sdk, events, sessions, self.fleet.clone(), self.witness.clone())
     }
 
     /// Faults that reach into a server's memory do not reach into the SDK's: they meet nobody.

@@ -4,6 +4,12 @@
 //! event included, and forgets everything once its response has gone, or some time after its request is cancelled. A
 //! resume begins *with* the event that the cursor names; a cursor one beyond the newest event is accepted, any other is
 //! answered 200 with an empty, closed stream.
+//!
+//! With an event store (`events`), a resume begins *after* the event that the cursor names, wherever its stream is and
+//! whether or not it is complete, and streams are forgotten with their session. With a session store beside it, sessions
+//! outlive the process too: then a restart ends the streams of the calls that died, and nothing else. What is not told:
+//! the ids of events before the first one of their stream has been read, and anything of revision 2026-07-28, whose
+//! requests pass by the session manager.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,6 +20,7 @@ use std::time::Duration;
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, RequestId, ServerJsonRpcMessage, ServerNotification};
 use rmcp::model::{GetMeta, ProgressToken};
 
+use super::events::{Events, Log};
 use crate::mcp::sdk::settings::RmcpServerSettings;
 use crate::mcp::server::fleet::Fleet;
 use crate::mcp::wire::header::RequestTag;
@@ -35,12 +42,21 @@ pub(super) struct Truth {
     completed_ttl: Duration,
     fleet: Rc<Fleet>,
     witness: Witness,
-    sessions: RefCell<BTreeMap<String, Session>>,
+    events: Option<Arc<Events>>,
+    sessions: Rc<RefCell<Sessions>>,
+    /// Whether the sessions outlive the process.
+    lasting: bool,
     /// The streams of POSTs in all sessions.
     streams: Cell<usize>,
 }
 
-struct Session {
+/// The sessions that live, by their keys.
+pub(super) type Sessions = BTreeMap<String, Session>;
+
+/// What is known of a session.
+pub(super) struct Session {
+    /// Whether a process has it in its memory. Always, unless sessions outlive processes.
+    is_present: bool,
     incarnation: IncarnationNo,
     /// Whether `initialize` has been answered. That answer goes past every stream: it is in no ring and has no number.
     initialized: bool,
@@ -63,6 +79,8 @@ struct Stream {
     offset: u64,
     /// What its request named. When the stream is done with, so are they, whoever has named them since.
     resources: BTreeSet<Resource>,
+    /// The number by which the event store names it, once that is known.
+    stored_as: Option<u64>,
 }
 
 /// The SDK's `ResourceKey`: the id of a request, or the token of its parts.
@@ -98,7 +116,7 @@ fn token(token: &ProgressToken) -> Resource {
 
 impl Stream {
     fn new(log: LogNo, offset: u64) -> Stream {
-        Stream { log, next: offset, offset, resources: BTreeSet::new() }
+        Stream { log, next: offset, offset, resources: BTreeSet::new(), stored_as: None }
     }
 
     /// The index of the oldest event that is kept.
@@ -131,7 +149,14 @@ impl Place {
 }
 
 impl Truth {
-    pub(super) fn new(server: u32, sdk: &RmcpServerSettings, fleet: Rc<Fleet>, witness: Witness) -> Truth {
+    pub(super) fn new(
+        server: u32,
+        sdk: &RmcpServerSettings,
+        events: Option<Arc<Events>>,
+        sessions: Rc<RefCell<Sessions>>,
+        fleet: Rc<Fleet>,
+        witness: Witness,
+    ) -> Truth {
         Truth {
             server,
             capacity: u64::from(sdk.channel_capacity),
@@ -139,14 +164,16 @@ impl Truth {
             completed_ttl: sdk.completed_cache_ttl_s.get(),
             fleet,
             witness,
-            sessions: RefCell::default(),
+            lasting: events.is_some() && sdk.session_store,
+            events,
+            sessions,
             streams: Cell::new(0),
         }
     }
 
     /// The sessions that live.
     pub(super) fn sessions(&self) -> usize {
-        self.sessions.borrow().len()
+        self.sessions.borrow().values().filter(|session| session.is_present).count()
     }
 
     /// The streams of POSTs that are kept, in all sessions.
@@ -156,6 +183,12 @@ impl Truth {
 
     /// A session begins a life.
     pub(super) fn opened(&self, key: &str, tag: Option<RequestTag>, origin: Origin) {
+        if origin == Origin::Restored
+            && let Some(session) = self.sessions.borrow_mut().get_mut(key)
+        {
+            session.is_present = true;
+            return;
+        }
         let owner = tag.unwrap_or_else(|| self.fleet.stranger(None)).client;
         let incarnation = self.fleet.next_incarnation();
         self.fleet.settle(owner, self.server);
@@ -165,6 +198,7 @@ impl Truth {
         self.witness.report(Event::LogOpened { log, incarnation, stream: STANDALONE });
         let standalone = Stream::new(log, 0);
         let session = Session {
+            is_present: true,
             incarnation,
             initialized: false,
             streams: BTreeMap::from([(STANDALONE, standalone)]),
@@ -176,8 +210,11 @@ impl Truth {
         self.sessions.borrow_mut().insert(key.to_owned(), session);
     }
 
-    /// A session's life ends, if it has not ended before.
+    /// A session's life ends, if it has not ended before. One that outlives processes ends when its client says so.
     pub(super) fn closed(&self, key: &str, cause: Cause) {
+        if self.lasting && cause != Cause::Deleted {
+            return self.parted(key, cause);
+        }
         let Some(session) = self.sessions.borrow_mut().remove(key) else {
             return;
         };
@@ -187,6 +224,22 @@ impl Truth {
         self.streams.set(self.streams.get() + 1 - session.streams.len());
         let incarnation = session.incarnation;
         self.witness.report(Event::SessionClosed { session: key.to_owned(), incarnation, cause });
+    }
+
+    /// No process has the session any more, and the calls in flight are dead.
+    fn parted(&self, key: &str, cause: Cause) {
+        let mut sessions = self.sessions.borrow_mut();
+        let Some(session) = sessions.get_mut(key).filter(|session| session.is_present) else { return };
+        session.is_present = false;
+        session.initialized = false;
+        session.standalone_attached = false;
+        session.resources.clear();
+        session.cancelled.clear();
+        let dead = session.streams.split_off(&(STANDALONE + 1));
+        self.streams.set(self.streams.get() - dead.len());
+        for stream in dead.values() {
+            self.witness.report(Event::LogClosed { log: stream.log, cause });
+        }
     }
 
     /// The process stops: every session's life ends.
@@ -229,6 +282,18 @@ impl Truth {
     }
 
     fn place(&self, session: &Session, cursor: Option<&str>) -> (Place, bool) {
+        if let Some(events) = &self.events
+            && let Some(cursor) = cursor
+        {
+            let found = if events.find(cursor).is_some() { CursorFound::Known } else { CursorFound::Unknown };
+            let named = events.find(cursor).and_then(|found| Some((found.log?, found.index)));
+            let place = named.map_or(Place::nowhere(found), |(log, index)| Place {
+                log: Some(log.log),
+                next: log.position(index + 1),
+                found,
+            });
+            return (place, false);
+        }
         let (index, number) = match cursor.map(parse) {
             None => (0, STANDALONE),
             Some(None) => return (Place::nowhere(CursorFound::Unknown), false),
@@ -253,7 +318,9 @@ impl Truth {
         if kept && index > stream.next {
             return (Place::nowhere(CursorFound::Ahead), false);
         }
-        let first = if kept { index.max(oldest) } else { stream.next };
+        // The event store has what was missed, so that nothing is replayed to who names no event.
+        let replays = kept && self.events.is_none();
+        let first = if replays { index.max(oldest) } else { stream.next };
         (Place { log: Some(stream.log), next: stream.position(first), found }, number == STANDALONE)
     }
 
@@ -300,17 +367,21 @@ impl Truth {
         let index = stream.next;
         stream.next += 1;
         let position = stream.position(index);
-        let id = if number == STANDALONE { index.to_string() } else { format!("{index}/{}", number - 1) };
+        let id = match (&self.events, stream.stored_as) {
+            (Some(_), stored_as) => stored_as.map(|number| format!("{index}/{number}")),
+            (None, _) if number == STANDALONE => Some(index.to_string()),
+            (None, _) => Some(format!("{index}/{}", number - 1)),
+        };
         self.witness.report(Event::Appended {
             log: stream.log,
             first: position,
             last: position,
-            first_id: Some(id.clone()),
-            last_id: Some(id),
+            first_id: id.clone(),
+            last_id: id,
             kind,
         });
         let oldest = stream.oldest(self.capacity);
-        if oldest > stream.offset {
+        if oldest > stream.offset && self.events.is_none() {
             let through = stream.position(oldest - 1);
             self.witness.report(Event::Evicted { log: stream.log, through, cause: Cause::Churn });
         }
@@ -359,7 +430,22 @@ impl Truth {
             session.resources.remove(resource);
         }
         self.streams.set(self.streams.get() - 1);
-        self.witness.report(Event::LogClosed { log: stream.log, cause });
+        // The event store forgets nothing.
+        if self.events.is_none() {
+            self.witness.report(Event::LogClosed { log: stream.log, cause });
+        }
+    }
+
+    /// The first event that a leg which began at `place` carries has the id `id`: where there is an event store, that
+    /// shows the stream's number there.
+    pub(super) fn named(&self, key: &str, place: Place, id: &str) {
+        let (Some(events), Some(log)) = (&self.events, place.log) else { return };
+        let mut sessions = self.sessions.borrow_mut();
+        let Some(session) = sessions.get_mut(key) else { return };
+        if let Some(stream) = session.streams.values_mut().find(|stream| stream.log == log) {
+            stream.stored_as = id.split_once('/').and_then(|(_, number)| number.parse().ok());
+            events.name(id, Log { log, offset: stream.offset });
+        }
     }
 }
 
