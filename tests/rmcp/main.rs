@@ -8,5 +8,9 @@
 mod allocated;
 mod floods;
 mod garbage;
+mod memory;
+mod positions;
 mod raw;
+mod runs;
+mod stateless;
 mod world;
