@@ -43,7 +43,8 @@ fn a_body_that_never_ends_is_hung_up_on() {
         }
         // Announced, and never sent: it holds its connection for as long as its peer does, and nothing else.
         for _ in 0..100 {
-            let first = format!("{}content-type: application/json\r\ncontent-length: 4194304\r\n\r\n{{", head("POST", None));
+            let first =
+                format!("{}content-type: application/json\r\ncontent-length: 4194304\r\n\r\n{{", head("POST", None));
             world.throw(first.as_bytes(), 1).await;
         }
         world.serves().await;

@@ -23,8 +23,7 @@ fn what_is_no_request_is_refused() {
             let head = head("POST", None);
             format!("{head}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n{body}").into_bytes()
         };
-        let length =
-            |length: &str| format!("{}content-length: {length}\r\n\r\n", head("POST", None)).into_bytes();
+        let length = |length: &str| format!("{}content-length: {length}\r\n\r\n", head("POST", None)).into_bytes();
         answers(
             &world,
             &[
@@ -57,10 +56,7 @@ fn what_is_no_message_is_refused() {
             format!("{head}content-type: {name}\r\ncontent-length: {}\r\n\r\n{LIST}", LIST.len()).into_bytes()
         };
         let accepting = |accept: &str| {
-            String::from_utf8(post(LIST))
-                .unwrap()
-                .replace("application/json, text/event-stream", accept)
-                .into_bytes()
+            String::from_utf8(post(LIST)).unwrap().replace("application/json, text/event-stream", accept).into_bytes()
         };
         let nested = |depth: usize| {
             let (open, close) = ("[".repeat(depth), "]".repeat(depth));
@@ -121,8 +117,16 @@ fn what_is_no_use_in_a_session_is_refused() {
                 ("a cursor with a NUL", get(Some(&key), b"last-event-id: 0\0/0\r\n"), &[400]),
                 ("a cursor with a carriage return", get(Some(&key), b"last-event-id: 0\r/0\r\n"), &[400]),
                 ("a cursor of 300 digits", get(Some(&key), format!("last-event-id: {long}\r\n").as_bytes()), &[200]),
-                ("a cursor of a stream with 300 digits", get(Some(&key), format!("last-event-id: 1/{long}\r\n").as_bytes()), &[200]),
-                ("the largest cursor", get(Some(&key), b"last-event-id: 18446744073709551615/18446744073709551615\r\n"), &[200]),
+                (
+                    "a cursor of a stream with 300 digits",
+                    get(Some(&key), format!("last-event-id: 1/{long}\r\n").as_bytes()),
+                    &[200],
+                ),
+                (
+                    "the largest cursor",
+                    get(Some(&key), b"last-event-id: 18446744073709551615/18446744073709551615\r\n"),
+                    &[200],
+                ),
                 ("an unknown revision", revision("1999-01-01"), &[400]),
                 ("a revision of 300 digits", revision(&long), &[400]),
             ],
@@ -202,7 +206,8 @@ fn what_comes_too_often_or_too_late_harms_its_own_session_at_most() {
         // Half an `initialize`, one that is deaf, and garbage behind one.
         world.tell(&post(None, 1, INITIALIZE)[..200], After::Close).await;
         world.throw(&post(None, 1, INITIALIZE), 1).await;
-        let told = world.tell(&[&lasting_post(None, 1, INITIALIZE)[..], b"\0\0\r\n\r\n"].concat(), After::Silence(60)).await;
+        let told =
+            world.tell(&[&lasting_post(None, 1, INITIALIZE)[..], b"\0\0\r\n\r\n"].concat(), After::Silence(60)).await;
         assert!(told.closed && told.statuses.first() == Some(&200), "{told:?}");
         world.serves().await;
     });
@@ -246,7 +251,8 @@ fn any_bytes() -> impl Strategy<Value = Bytes> {
         lasting_post(Some(key), 1, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
     ];
     let sound = prop::sample::select(sound.to_vec());
-    let cut = (sound.clone(), any::<prop::sample::Index>()).prop_map(|(bytes, at)| bytes[..at.index(bytes.len())].to_vec());
+    let cut =
+        (sound.clone(), any::<prop::sample::Index>()).prop_map(|(bytes, at)| bytes[..at.index(bytes.len())].to_vec());
     let bent = (sound.clone(), any::<prop::sample::Index>(), any::<u8>()).prop_map(|(mut bytes, at, byte)| {
         let at = at.index(bytes.len());
         bytes[at] = byte;

@@ -52,9 +52,7 @@ impl World {
                 match &after {
                     After::Close => _ = to.shutdown().await,
                     After::Silence(_) => {}
-                    After::Repeat(more) => {
-                        while taken.get() < 64 << 20 && send(&mut to, more, &taken).await.is_ok() {}
-                    }
+                    After::Repeat(more) => while taken.get() < 64 << 20 && send(&mut to, more, &taken).await.is_ok() {},
                 }
             }
             std::future::pending::<()>().await;

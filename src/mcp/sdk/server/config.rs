@@ -69,7 +69,8 @@ mod tests {
     #[test]
     fn the_sdk_has_no_setting_that_nobody_has_looked_at() {
         let fields = |debug: String| {
-            let lines = debug.lines().filter_map(|line| line.strip_prefix("    ")).filter(|line| !line.starts_with(' '));
+            let lines =
+                debug.lines().filter_map(|line| line.strip_prefix("    ")).filter(|line| !line.starts_with(' '));
             lines.filter_map(|line| Some(line.split_once(": ")?.0.to_owned())).collect::<Vec<_>>()
         };
         let session = ["channel_capacity", "keep_alive", "sse_retry", "completed_cache_ttl", "init_timeout"];

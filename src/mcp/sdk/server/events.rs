@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rmcp::model::ServerJsonRpcMessage;
 use rmcp::transport::streamable_http_server::session::{EventStore, EventStoreError, EventStream, ServerSseMessage};
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 use crate::mcp::sdk::settings::RmcpEventStore;
 use crate::observe::event::{LogNo, Position};
@@ -22,6 +23,19 @@ pub(super) struct Events {
     /// Whether a replay goes on with what is stored after it has begun.
     live: bool,
     streams: Mutex<Streams>,
+}
+
+/// One process's access to a store: what is left of a process that has stopped can store nothing more.
+pub(super) struct Access {
+    events: Arc<Events>,
+    life: CancellationToken,
+}
+
+impl Access {
+    /// The access of the process whose life `life` is.
+    pub(super) fn new(events: Arc<Events>, life: CancellationToken) -> Access {
+        Access { events, life }
+    }
 }
 
 /// By the SDK's names, and by number.
@@ -121,9 +135,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[async_trait::async_trait]
-impl EventStore for Events {
+impl EventStore for Access {
     async fn store_event(&self, stream: &str, event: &ServerSseMessage) -> Result<String, EventStoreError> {
-        let mut streams = lock(&self.streams);
+        if self.life.is_cancelled() {
+            return Err(io::Error::other("the process has stopped").into());
+        }
+        let mut streams = lock(&self.events.streams);
         let next = streams.kept.len();
         let number = *streams.numbers.entry(stream.to_owned()).or_insert(next);
         if number == next {
@@ -140,10 +157,10 @@ impl EventStore for Events {
     }
 
     async fn replay_events_after(&self, cursor: &str) -> Result<EventStream, EventStoreError> {
-        let Some((kept, index)) = self.locate(cursor) else {
+        let Some((kept, index)) = self.events.locate(cursor) else {
             return Err(io::Error::other(format!("no event has the id `{cursor}`")).into());
         };
-        if !self.live {
+        if !self.events.live {
             let rest = lock(&kept.events)[index + 1..].to_vec();
             return Ok(Box::pin(futures::stream::iter(rest)));
         }

@@ -45,9 +45,10 @@ pub struct SdkServer {
     witness: Witness,
     fleet: Rc<Fleet>,
     store: Arc<Store>,
-    /// The event store, where there is one. With both stores, sessions outlive the process.
+    /// The event store, where there is one.
     events: Option<Arc<Events>>,
-    sessions: Rc<RefCell<Sessions>>,
+    /// The sessions that have outlived a process, while there is none.
+    sessions: RefCell<Sessions>,
     limits: Limits,
     /// The newest session of each client, as the handler sees it, until it has ended.
     peers: RefCell<BTreeMap<ClientNo, Peer<RoleServer>>>,
@@ -91,7 +92,7 @@ impl SdkServer {
             fleet,
             store: Arc::default(),
             events,
-            sessions: Rc::default(),
+            sessions: RefCell::default(),
             limits,
             peers: RefCell::default(),
             churned: RefCell::default(),

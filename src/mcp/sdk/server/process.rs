@@ -13,10 +13,11 @@ use send_wrapper::SendWrapper;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::{SdkServer, config};
+use super::events::Access;
 use super::sessions::{Reporting, TAG};
 use super::tool::Handler;
 use super::truth::Truth;
+use super::{SdkServer, config};
 use crate::mcp::net::{Accept, Bind, Io};
 use crate::mcp::server::fleet::Turn;
 use crate::mcp::wire::header::RequestTag;
@@ -75,7 +76,7 @@ impl SdkServer {
             drop(listener);
             connections.abort_all();
             process.life.cancel();
-            process.truth.stopped();
+            self.sessions.replace(process.truth.stopped());
             drop(process);
             let Fault::ServerShutdown { down_s, .. } = fault else { continue };
             tokio::time::sleep(down_s.get()).await;
@@ -85,10 +86,17 @@ impl SdkServer {
 
     fn start(self: &Rc<Self>) -> Process {
         let (sdk, life) = (&self.settings.rmcp, CancellationToken::new());
-        let truth = Rc::new(self.truth());
+        let truth = Rc::new(Truth::new(
+            self.number,
+            sdk,
+            self.events.clone(),
+            self.sessions.take(),
+            self.fleet.clone(),
+            self.witness.clone(),
+        ));
         let mut manager = LocalSessionManager::default();
         if let Some(events) = &self.events {
-            manager = manager.with_event_store(events.clone());
+            manager = manager.with_event_store(Arc::new(Access::new(events.clone(), life.clone())));
         }
         manager.session_config = config::session(sdk);
         // The simulated hosts are no loopback names.
@@ -102,16 +110,6 @@ impl SdkServer {
             move || Ok(Handler { server: server.clone(), life: life.clone() })
         };
         Process { service: StreamableHttpService::new(handler, Arc::new(sessions), config), truth, life }
-    }
-
-    /// What is known of a new process: of its sessions nothing, unless they outlive it.
-    fn truth(&self) -> Truth {
-        let sessions = match (&self.events, self.settings.rmcp.session_store) {
-            (Some(_), true) => self.sessions.clone(),
-            _ => Rc::default(),
-        };
-        let (sdk, events) = (&self.settings.rmcp, self.events.clone());
-        Truth::new(self.number, sdk, events, sessions, self.fleet.clone(), self.witness.clone())
     }
 
     /// Faults that reach into a server's memory do not reach into the SDK's: they meet nobody.

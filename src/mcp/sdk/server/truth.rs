@@ -43,7 +43,7 @@ pub(super) struct Truth {
     fleet: Rc<Fleet>,
     witness: Witness,
     events: Option<Arc<Events>>,
-    sessions: Rc<RefCell<Sessions>>,
+    sessions: RefCell<Sessions>,
     /// Whether the sessions outlive the process.
     lasting: bool,
     /// The streams of POSTs in all sessions.
@@ -149,11 +149,12 @@ impl Place {
 }
 
 impl Truth {
+    /// What a new process knows: of its sessions nothing but `sessions`, which outlive processes.
     pub(super) fn new(
         server: u32,
         sdk: &RmcpServerSettings,
         events: Option<Arc<Events>>,
-        sessions: Rc<RefCell<Sessions>>,
+        sessions: Sessions,
         fleet: Rc<Fleet>,
         witness: Witness,
     ) -> Truth {
@@ -166,7 +167,7 @@ impl Truth {
             witness,
             lasting: events.is_some() && sdk.session_store,
             events,
-            sessions,
+            sessions: RefCell::new(sessions),
             streams: Cell::new(0),
         }
     }
@@ -242,12 +243,14 @@ impl Truth {
         }
     }
 
-    /// The process stops: every session's life ends.
-    pub(super) fn stopped(&self) {
+    /// The process stops, and every session's life ends. Returns those that outlive it. What the SDK still does with
+    /// its dead sessions finds none here.
+    pub(super) fn stopped(&self) -> Sessions {
         let keys: Vec<String> = self.sessions.borrow().keys().cloned().collect();
         for key in keys {
             self.closed(&key, Cause::ServerShutdown);
         }
+        self.sessions.take()
     }
 
     /// A POST opens the stream of its response.
