@@ -1,13 +1,23 @@
 //! The truth that is told about the SDK's server is a prediction: which event of which stream takes which id, and with
 //! which event a leg begins. Here it is held against the wire.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
 
 use desync_sim::mcp::client::settings::Arm;
 use desync_sim::observe::event::{ClientNo, Event, FrameKind, LogNo, Position, Purpose, RequestNo};
 
+use desync_sim::mcp::sdk::server::Limits;
+use desync_sim::observe::witness::Sink;
+use desync_sim::world::time::SimTime;
+use proptest::prelude::*;
+
 use crate::allocated::beside;
+use crate::raw::{After, Told, call_with, get, post};
 use crate::runs::{run, scenario};
+use crate::world::{World, run_into};
 
 const SCENARIO: &str = r#"format = 1
 name = "rmcp"
@@ -169,5 +179,93 @@ fn so_it_is_with_an_event_store() {
             assert!(sum.frames > 3000 && sum.resumed > 100, "{store} {sessions}: {sum:?}");
             assert!(sum.ids * 10 > sum.frames * 7, "{store} {sessions}: hardly any id is known: {sum:?}");
         }
+    }
+}
+
+/// What a peer does in a session, with names that others use too.
+#[derive(Clone, Debug)]
+enum Act {
+    Call { id: &'static str, token: &'static str },
+    Cancel { id: &'static str },
+    Listen,
+    Resume { index: u32, stream: u32 },
+}
+
+fn any_act() -> impl Strategy<Value = Act> {
+    let id = || prop::sample::select(vec!["1", "2", "\"1\""]);
+    let token = prop::sample::select(vec!["1", "\"1\"", "\"t\""]);
+    prop_oneof![
+        5 => (id(), token).prop_map(|(id, token)| Act::Call { id, token }),
+        2 => id().prop_map(|id| Act::Cancel { id }),
+        1 => Just(Act::Listen),
+        4 => (0_u32..6, 0_u32..6).prop_map(|(index, stream)| Act::Resume { index, stream }),
+    ]
+}
+
+/// Keeps every event.
+#[derive(Default)]
+struct Log(Vec<Event>);
+
+impl Sink for Log {
+    fn record(&mut self, _at: SimTime, _host: &str, event: Event) {
+        self.0.push(event);
+    }
+}
+
+/// Does `act` as client `number`, and reads for a while what comes of it.
+async fn perform(world: &World, key: &str, number: u32, act: &Act) -> Told {
+    let tag = format!("x-request-id: c{number}-r0\r\n");
+    let request = match act {
+        Act::Call { id, token } => post(Some(key), number, &call_with(id, token, number)),
+        Act::Cancel { id } => {
+            let cancelled =
+                format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#);
+            post(Some(key), number, &cancelled)
+        }
+        Act::Listen => get(Some(key), tag.as_bytes()),
+        Act::Resume { index, stream } => get(Some(key), format!("{tag}last-event-id: {index}/{stream}\r\n").as_bytes()),
+    };
+    world.tell(&request, After::Silence(3 + u64::from(number % 5) * 2)).await
+}
+
+/// The events of an answer, as a client would tell the log of them.
+fn frames(client: ClientNo, told: &Told) -> Vec<Event> {
+    let blocks = told.text.split("\n\n").filter(|block| block.contains("data: "));
+    let frame = |block: &str| {
+        let field = |name| block.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+        let kind = match field("data: ").unwrap_or_default() {
+            data if data.is_empty() => FrameKind::Priming,
+            data if data.contains("notifications/progress") => FrameKind::Part,
+            data if data.contains(r#""method""#) => FrameKind::Notification,
+            _ => FrameKind::Response,
+        };
+        Event::FrameReceived { client, request: 0, id: field("id: "), kind }
+    };
+    blocks.map(frame).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Requests under the id of one in flight, tokens that two calls share, calls that are cancelled, cursors of streams
+    /// that are there, complete or forgotten.
+    #[test]
+    fn so_it_is_where_names_are_used_twice(acts in prop::collection::vec(any_act(), 4..16)) {
+        let _beside = beside();
+        let changes = ["tool.parts=5", "tool.interval_s=0.5", "server.rmcp.completed_cache_ttl_s=4"];
+        let log = Rc::new(RefCell::new(Log::default()));
+        let read = RefCell::new(Vec::new());
+        run_into(&changes, Limits::default(), log.clone(), async |world| {
+            let key = world.session(1).await;
+            let told = futures::future::join_all((10..).zip(&acts).map(async |(number, act)| {
+                tokio::time::sleep(Duration::from_millis(370) * (number - 10)).await;
+                frames(number, &perform(&world, &key, number, act).await)
+            }));
+            read.borrow_mut().extend(told.await.into_iter().flatten());
+        });
+        let mut events = std::mem::take(&mut log.borrow_mut().0);
+        events.append(&mut read.borrow_mut());
+        let checked = check(&events);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
 }

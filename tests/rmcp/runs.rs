@@ -9,7 +9,7 @@ use desync_sim::experiment::simulation::{RunSpec, simulate};
 use desync_sim::mcp::client::settings::Arm;
 use desync_sim::observe::event::Event;
 use desync_sim::observe::recorder::Recorder;
-use desync_sim::observe::verdict::{Outcome, Verdicts};
+use desync_sim::observe::verdict::Verdicts;
 use desync_sim::observe::witness::Sink;
 use desync_sim::world::draw::Draws;
 use desync_sim::world::schedule::Schedule;
@@ -19,13 +19,6 @@ use desync_sim::world::time::SimTime;
 pub struct Ran {
     pub verdicts: Verdicts,
     pub events: Vec<Event>,
-}
-
-impl Ran {
-    /// How many calls came to `outcome`.
-    pub fn count(&self, outcome: Outcome) -> usize {
-        self.verdicts.calls.iter().filter(|call| call.outcome == outcome).count()
-    }
 }
 
 /// A recorder that keeps the events too.

@@ -51,6 +51,11 @@ pub fn run(changes: &[&str], story: impl AsyncFnOnce(World)) {
 
 /// The same with other limits.
 pub fn run_limited(changes: &[&str], limits: Limits, story: impl AsyncFnOnce(World)) {
+    run_into(changes, limits, Rc::new(RefCell::new(Nothing)), story);
+}
+
+/// The same, and what is reported goes into `sink`.
+pub fn run_into(changes: &[&str], limits: Limits, sink: Rc<RefCell<dyn Sink>>, story: impl AsyncFnOnce(World)) {
     let changes: Vec<Override> = changes.iter().map(|change| change.parse().unwrap()).collect();
     let scenario = Scenario::parse("hostile.toml", SCENARIO, &changes).unwrap_or_else(|problems| panic!("{problems}"));
     let mut settings = scenario.settings;
@@ -71,7 +76,7 @@ pub fn run_limited(changes: &[&str], limits: Limits, story: impl AsyncFnOnce(Wor
     hosts.unhandled_panic(UnhandledPanic::ShutdownRuntime);
     hosts.block_on(&runtime, async move {
         START.set(Some(Instant::now()));
-        let witness = Witness::new("server", clock, Rc::new(RefCell::new(Nothing)));
+        let witness = Witness::new("server", clock, sink);
         let fleet = Rc::new(Fleet::new(1));
         let server = SdkServer::with_limits(0, Rc::new(settings.server), settings.tool, draws, witness, fleet, limits);
         let pipe = Pipe::default();
