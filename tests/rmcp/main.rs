@@ -6,6 +6,7 @@
 #![cfg(feature = "rmcp")]
 
 mod allocated;
+mod client;
 mod floods;
 mod garbage;
 mod memory;

@@ -64,6 +64,20 @@ pub fn run_into(changes: &[&str], limits: Limits, sink: Rc<RefCell<dyn Sink>>, s
         settings.server.rmcp.sse_keep_alive_s = Default::default();
     }
     let draws = Draws::new(&scenario.name, 0);
+    simulated(&draws.clone(), async move {
+        let witness = Witness::new("server", clock, sink);
+        let fleet = Rc::new(Fleet::new(1));
+        let server = SdkServer::with_limits(0, Rc::new(settings.server), settings.tool, draws, witness, fleet, limits);
+        let pipe = Pipe::default();
+        let running = server.run(pipe.clone(), Vec::new());
+        spawn_local(async move { running.await.expect("the server serves") });
+        tokio::task::yield_now().await;
+        timeout(HORIZON, story(World { pipe })).await.expect("the story ends");
+    });
+}
+
+/// Runs `story` in simulated time, on a local set. A panic in any task is a panic here.
+pub fn simulated(draws: &Draws, story: impl Future<Output = ()>) {
     START.set(None);
     let _inside = interpose::enter(elapsed, draws.stream(Purpose::OperatingSystem, 0));
     let runtime = Builder::new_current_thread()
@@ -76,14 +90,7 @@ pub fn run_into(changes: &[&str], limits: Limits, sink: Rc<RefCell<dyn Sink>>, s
     hosts.unhandled_panic(UnhandledPanic::ShutdownRuntime);
     hosts.block_on(&runtime, async move {
         START.set(Some(Instant::now()));
-        let witness = Witness::new("server", clock, sink);
-        let fleet = Rc::new(Fleet::new(1));
-        let server = SdkServer::with_limits(0, Rc::new(settings.server), settings.tool, draws, witness, fleet, limits);
-        let pipe = Pipe::default();
-        let running = server.run(pipe.clone(), Vec::new());
-        spawn_local(async move { running.await.expect("the server serves") });
-        tokio::task::yield_now().await;
-        timeout(HORIZON, story(World { pipe })).await.expect("the story ends");
+        story.await;
     });
 }
 
@@ -95,7 +102,8 @@ fn elapsed() -> Option<Duration> {
     START.get().map(|start| start.elapsed())
 }
 
-fn clock() -> SimTime {
+/// The simulated clock.
+pub fn clock() -> SimTime {
     SimTime::from(elapsed().expect("a story runs"))
 }
 
