@@ -164,13 +164,13 @@ fn most_held(flood: &Flood) -> (i64, u64) {
 }
 
 #[test]
-fn a_million_events_are_not_held() {
+fn two_hundred_thousand_events_at_once_are_not_held() {
     let _alone = alone();
     let event = b"id: 1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n";
     for method in ["tools/call", "GET"] {
-        let flood = Flood::new(method, STREAM, event.repeat(100), 10_000);
+        let flood = Flood::new(method, STREAM, event.repeat(100), 2_000);
         let (most, sent) = most_held(&flood);
-        assert!(sent >= 50_000_000, "{method}: {sent} bytes were taken");
+        assert!(sent >= 10_000_000, "{method}: {sent} bytes were taken");
         assert!(most < 4 << 20, "{method}: {most} bytes were held of {sent}");
     }
 }

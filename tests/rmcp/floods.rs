@@ -118,6 +118,15 @@ fn held(peers: u32, limits: Limits, request: impl Fn(&str, u32) -> Vec<u8>) -> [
     held.get()
 }
 
+/// A call, or the cancellation of the one before.
+fn cancelled_call(number: u32) -> String {
+    if number.is_multiple_of(2) {
+        return call(number + 10, &number.to_string(), number);
+    }
+    let id = number + 9;
+    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+}
+
 /// 500 peers and then 500 more: the second half leaves no more behind than the first one did.
 #[test]
 fn what_a_flood_holds_is_let_go() {
@@ -127,10 +136,12 @@ fn what_a_flood_holds_is_let_go() {
         ("connections", held(500, limits, |_, _| b"GET / HTTP/1.1\r\n".to_vec())),
         ("notifications", held(500, limits, |key, peer| post(Some(key), peer, INITIALIZED))),
         ("legs", held(500, limits, |key, _| get(Some(key), b""))),
+        ("cancelled calls", held(500, limits, |key, peer| post(Some(key), 1, &cancelled_call(peer)))),
         ("calls", held(500, limits, |key, peer| post(Some(key), 1, &call(peer + 10, &peer.to_string(), peer)))),
     ];
     for (name, [during, first, second, end]) in floods {
-        assert!(second - first < MIB / 8, "{name}: {first} bytes are left by 500, {second} by 1000");
+        println!("{name}: {during} {first} {second} {end}");
+        assert!(second - first < 40_000, "{name}: {first} bytes are left by 500, {second} by 1000");
         assert!(end < MIB / 2, "{name}: {end} bytes are left");
         assert!(during < 30 * MIB, "{name}: {during} bytes at once");
     }
