@@ -268,7 +268,8 @@ fn so_it_is_where_names_are_used_twice() {
                 tokio::time::sleep(Duration::from_millis(370) * (number - 10)).await;
                 frames(number, &perform(&world, &key, number, act).await)
             }));
-            read.borrow_mut().extend(told.await.into_iter().flatten());
+            let told = told.await;
+            read.borrow_mut().extend(told.into_iter().flatten());
         });
         let mut events = std::mem::take(&mut log.borrow_mut().0);
         events.append(&mut read.borrow_mut());

@@ -422,7 +422,10 @@ impl Truth {
     /// session.
     fn evict(&self, session: &mut Session) {
         let now = self.witness.now();
-        while let Some((_, number)) = session.cancelled.pop_front_if(|(at, _)| now.since(*at) >= self.completed_ttl) {
+        while let Some((at, number)) = session.cancelled.front().copied()
+            && now.since(at) >= self.completed_ttl
+        {
+            session.cancelled.pop_front();
             self.forget(session, number, Cause::Expired);
         }
     }
