@@ -179,8 +179,8 @@ fn sdk_against_models() -> bool {
     let scenario = |server: &str| {
         let size = ["topology.clients=20", "topology.sites=1", "horizon_s=120"];
         let same = ["faults.outage.per_client_per_hour=0", "server.profile=rmcp", server];
-        let changes = [size, same].concat().iter().map(|flag| flag.parse().expect("a key and a value"));
-        let changes: Vec<Override> = changes.collect();
+        let flags = [size, same].concat();
+        let changes: Vec<Override> = flags.iter().map(|flag| flag.parse().expect("a key and a value")).collect();
         Scenario::load("rmcp-outage", &changes).expect("the scenario takes these").scenario
     };
     let (models, sdk) = (scenario("server=model"), scenario("server=rmcp"));

@@ -211,4 +211,29 @@ mod tests {
         let results = collect(&[0; 20], 2, |_| RUNS.with(|runs| runs.replace(runs.get() + 1)));
         assert!(results.iter().all(|earlier_runs| *earlier_runs == Ok(0)));
     }
+
+    /// The order of the standard library's hash maps is drawn once a thread: in a run that is inside the simulation, it
+    /// is the seed's, whoever ran before on however many workers.
+    #[cfg(all(feature = "rmcp", target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+    #[test]
+    fn runs_of_one_seed_see_hash_maps_in_one_order() {
+        use crate::world::draw::{Draws, Purpose};
+        use crate::world::interpose;
+
+        #[expect(clippy::disallowed_types, reason = "what a library inside a run may use")]
+        fn order(seed: u64) -> u32 {
+            let entropy = Draws::new("pool", seed).stream(Purpose::OperatingSystem, 0);
+            let _inside = interpose::enter(|| None, entropy);
+            let set: std::collections::HashSet<u32> = (0..100).collect();
+            set.into_iter().fold(0, |sum, key| sum.wrapping_mul(31).wrapping_add(key))
+        }
+        let jobs: Vec<u32> = (0..40).map(|job| job % 2).collect();
+        for workers in [1, 4] {
+            let orders = collect(&jobs, workers, |job| order(u64::from(*job)));
+            assert_ne!(orders[0], orders[1]);
+            for (job, found) in orders.iter().enumerate() {
+                assert_eq!(*found, orders[job % 2], "job {job}, {workers} workers");
+            }
+        }
+    }
 }

@@ -238,7 +238,8 @@ mod system {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "what a library inside a run may use")]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::{BTreeSet, HashSet};
+    use std::sync::Barrier;
     use std::thread;
     use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -334,5 +335,90 @@ mod tests {
             assert!(fill(&mut bytes));
             assert!(length < 8 || bytes.iter().any(|byte| *byte != 0));
         }
+    }
+
+    /// Two runs and the program around them, side by side, each reading its clock while the others read theirs.
+    #[test]
+    fn threads_inside_different_runs_and_outside_read_their_own_clocks_at_the_same_time() {
+        const READINGS: usize = 10_000;
+        let epoch = Duration::from_secs(super::super::net::EPOCH_S);
+        let together = Barrier::new(3);
+        let read = |clock: Option<fn() -> Option<Duration>>| {
+            let _inside = clock.map(|clock| enter(clock, entropy(1)));
+            together.wait();
+            (0..READINGS).map(|_| since_1970()).collect::<BTreeSet<_>>()
+        };
+        thread::scope(|scope| {
+            let one = scope.spawn(|| read(Some(|| Some(HOUR))));
+            let other = scope.spawn(|| read(Some(|| Some(HOUR * 5))));
+            let outside = read(None);
+            assert_eq!(one.join().unwrap(), BTreeSet::from([epoch + HOUR]));
+            assert_eq!(other.join().unwrap(), BTreeSet::from([epoch + HOUR * 5]));
+            assert!(outside.len() > 1 && outside.first() > Some(&(epoch + HOUR * 24)), "the system's time goes on");
+        });
+    }
+
+    #[test]
+    fn entropy_is_the_same_for_the_same_seed_and_another_for_another_seed_or_purpose() {
+        let words = |entropy: Stream| {
+            let _inside = enter(|| None, entropy);
+            [(); 4].map(|()| system::entropy())
+        };
+        let of = |seed, purpose, entity| words(Draws::new("interpose", seed).stream(purpose, entity));
+        let here = of(1, Purpose::OperatingSystem, 0);
+        assert_eq!(here, of(1, Purpose::OperatingSystem, 0));
+        for other in [
+            of(2, Purpose::OperatingSystem, 0),
+            of(1, Purpose::RetryJitter, 0),
+            of(1, Purpose::OperatingSystem, 1),
+            words(Draws::new("another", 1).stream(Purpose::OperatingSystem, 0)),
+            [(); 4].map(|()| system::entropy()),
+        ] {
+            assert_ne!(here, other);
+        }
+    }
+
+    /// Every map of a thread gets keys of its own, and all of them are those of the seed.
+    #[test]
+    fn maps_that_are_made_one_after_the_other_are_the_same_on_every_fresh_thread() {
+        let orders = |seed| {
+            on_fresh_thread(move || {
+                let _inside = enter(|| None, entropy(seed));
+                [(); 3].map(|()| (0..50).collect::<HashSet<u32>>().into_iter().collect::<Vec<u32>>())
+            })
+        };
+        let [first, second, third] = orders(7);
+        assert!(first != second && second != third);
+        assert_eq!(orders(7), [first, second, third]);
+    }
+
+    #[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
+    #[test]
+    fn clocks_that_count_processor_time_pass_through() {
+        fn read(clock: libc::clockid_t) -> Duration {
+            let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            // SAFETY: the structure may be written.
+            assert_eq!(unsafe { libc::clock_gettime(clock, &mut time) }, 0);
+            Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+        }
+        on_fresh_thread(|| {
+            let _inside = enter(|| Some(HOUR), entropy(1));
+            for clock in [libc::CLOCK_PROCESS_CPUTIME_ID, libc::CLOCK_THREAD_CPUTIME_ID] {
+                let before = read(clock);
+                assert!(before < HOUR, "{before:?} is the simulation's time");
+                let mut sum = 0_u64;
+                while read(clock) == before {
+                    sum = std::hint::black_box(sum + 1);
+                }
+                assert!(read(clock) > before);
+            }
+            for clock in [libc::CLOCK_MONOTONIC, libc::CLOCK_MONOTONIC_RAW, libc::CLOCK_BOOTTIME] {
+                assert_eq!(read(clock), Duration::from_secs(86_400) + HOUR);
+            }
+            // What there is not is said as the system says it.
+            let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            // SAFETY: the structure may be written.
+            assert_eq!(unsafe { libc::clock_gettime(12_345, &mut time) }, -1);
+        });
     }
 }

@@ -7,6 +7,8 @@ mod cli;
 #[cfg(feature = "rmcp")]
 mod combinations;
 mod determinism;
+#[cfg(feature = "rmcp")]
+mod findings;
 mod golden;
 mod program;
 mod readme;

@@ -32,7 +32,8 @@ pub struct Answered {
 }
 
 impl<D: Dial> Client<D> {
-    /// Sends one request in `session` and waits for the head of its answer; both go into the log.
+    /// Sends one request in `session` and waits for the head of its answer; both go into the log. The session of a server
+    /// that gives no keys has the empty one.
     pub(super) async fn send(
         &self,
         purpose: Purpose,
@@ -40,6 +41,7 @@ impl<D: Dial> Client<D> {
         outgoing: Outgoing<'_>,
     ) -> Result<Answered, SendError> {
         let tag = RequestTag { client: self.number, request: self.state.borrow_mut().take_request_no() };
+        let session = session.filter(|key| !key.is_empty());
         let (request, cursor) = build(tag, session, outgoing);
         self.witness.report(Event::RequestSent {
             client: tag.client,

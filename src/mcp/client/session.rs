@@ -45,14 +45,18 @@ impl<D: Dial> Client<D> {
         spawn_local(self.clone().listen(LiveSession { key, generation }));
     }
 
-    /// `initialize`, `notifications/initialized`, `tools/list`. Any failure means: start over.
+    /// `initialize`, `notifications/initialized`, `tools/list`. Any failure means: start over. A server may give no
+    /// session key (2025-11-25, transports, "Session Management"): then it is the empty one, which is never sent.
     async fn handshake(&self) -> Option<Rc<str>> {
         let id = self.state.borrow_mut().take_rpc_id();
         let answered = self.send(Purpose::Initialize, None, Outgoing::Message(&message::initialize(id))).await.ok()?;
-        let key: Option<Rc<str>> = answered.answer.header(&SESSION_ID).map(Rc::from);
+        let key: Rc<str> = answered.answer.header(&SESSION_ID).unwrap_or_default().into();
         let status = answered.answer.status();
-        self.http.message(answered.answer).await;
-        let key = key.filter(|_| status == 200)?;
+        let body = self.http.message(answered.answer).await;
+        let is_answered = matches!(Incoming::parse(&body), Ok(Incoming::Response { result: Ok(_), .. }));
+        if status != 200 || (key.is_empty() && !is_answered) {
+            return None;
+        }
 
         let initialized =
             self.send(Purpose::Initialized, Some(&key), Outgoing::Message(&message::initialized())).await.ok()?;
@@ -139,7 +143,9 @@ impl<D: Dial> Client<D> {
         }
         self.state.borrow_mut().session = Session::Opening;
         self.changed.notify_waiters();
-        if let Ok(Answered { answer, .. }) = self.send(Purpose::Delete, Some(&session.key), Outgoing::Delete).await {
+        if !session.key.is_empty()
+            && let Ok(Answered { answer, .. }) = self.send(Purpose::Delete, Some(&session.key), Outgoing::Delete).await
+        {
             self.http.message(answer).await;
         }
         self.open_session().await;

@@ -34,6 +34,9 @@ pub struct RmcpServerSettings {
     pub init_timeout_s: Seconds,
     /// Whether a `SessionStore` outside the process remembers sessions, so that a server that has lost one restores it.
     pub session_store: bool,
+    /// Whether an `EventStore` outside the process keeps events (`LocalSessionManager::with_event_store`), and how its
+    /// replays end. A resume then goes by the store alone.
+    pub event_store: RmcpEventStore,
     /// Whether revisions before 2026-07-28 get sessions (`legacy_session_mode`). Revision 2026-07-28 never does.
     pub legacy_session_mode: bool,
     /// Whether a response without any notification is plain JSON where there are no sessions (`json_response`).
@@ -50,10 +53,23 @@ impl Default for RmcpServerSettings {
             completed_cache_ttl_s: Seconds::new(60),
             init_timeout_s: Seconds::new(60),
             session_store: false,
+            event_store: RmcpEventStore::None,
             legacy_session_mode: true,
             json_response: false,
         }
     }
+}
+
+/// What keeps events outside the process of the SDK's server (`EventStore`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RmcpEventStore {
+    /// Nothing: each stream keeps its newest events in the process.
+    None,
+    /// A store whose replay ends with what it has: the client asks again for what comes later.
+    Finite,
+    /// A store whose replay goes on with what is stored later, to the response.
+    Live,
 }
 
 /// The `[client.rmcp]` table: `StreamableHttpClientTransportConfig` and the lifecycle of the SDK.

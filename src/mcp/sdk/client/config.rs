@@ -68,11 +68,56 @@ pub fn identity(protocol: RmcpProtocol) -> ClientConfig {
 mod tests {
     use super::*;
 
+    /// Field by field, so that a release of the SDK that changes a default fails here.
     #[test]
     fn the_defaults_are_those_of_the_sdk() {
-        let ours = transport(&RmcpClientSettings::default());
+        let settings = RmcpClientSettings::default();
+        let ours = transport(&settings);
         let theirs = StreamableHttpClientTransportConfig::with_uri(ENDPOINT);
+        assert_eq!(ours.channel_buffer_capacity, theirs.channel_buffer_capacity);
+        assert_eq!(ours.max_concurrent_requests, theirs.max_concurrent_requests);
+        assert_eq!(ours.control_request_timeout, theirs.control_request_timeout);
+        assert_eq!(ours.session_recovery_timeout, theirs.session_recovery_timeout);
+        assert_eq!(ours.reinit_on_expired_session, theirs.reinit_on_expired_session);
+        assert_eq!(ours.max_sse_event_size, theirs.max_sse_event_size);
+        // The policy has no other face than its fields in words and its delays.
+        assert_eq!(format!("{:?}", ours.retry_config), format!("{:?}", theirs.retry_config));
+        // What is no setting, and what a release adds.
         assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
+
+        let exponential = ExponentialBackoff::default();
+        assert_eq!(settings.retry, RmcpRetry::Exponential);
+        assert_eq!(settings.retry_base_s.get(), exponential.base_duration);
+        assert_eq!(settings.retry_max_delay_s.map(|longest| longest.get()), exponential.max_delay);
+        assert_eq!(settings.retry_max_times.map(|times| times as usize), exponential.max_times);
+        let fixed = FixedInterval::default();
+        assert_eq!(settings.retry_base_s.get(), fixed.duration);
+        assert_eq!(settings.retry_max_times.map(|times| times as usize), fixed.max_times);
+    }
+
+    /// The fields that the configuration has: a release that adds one fails here, and somebody decides whether it is to
+    /// be a setting.
+    #[test]
+    fn the_sdk_has_no_setting_that_nobody_has_looked_at() {
+        let debug = format!("{:#?}", StreamableHttpClientTransportConfig::default());
+        let lines = debug.lines().filter_map(|line| line.strip_prefix("    ")).filter(|line| !line.starts_with(' '));
+        let fields: Vec<&str> = lines.filter_map(|line| Some(line.split_once(": ")?.0)).collect();
+        let known = [
+            "uri",
+            "retry_config",
+            "channel_buffer_capacity",
+            "max_concurrent_requests",
+            "control_request_timeout",
+            "session_recovery_timeout",
+            "allow_stateless",
+            "auth_header",
+            "custom_headers",
+            "max_sse_event_size",
+            "max_json_response_size",
+            "max_error_response_size",
+            "reinit_on_expired_session",
+        ];
+        assert_eq!(fields, known);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rmcp::model::RequestId;
+use tokio::time::Instant;
 
 use super::Shared;
 use crate::cursor::Validator;
@@ -20,12 +21,22 @@ struct Stream {
     number: StreamNo,
     /// The request that waits for it; none for a standalone stream.
     request: Option<RequestId>,
+    /// The request was answered 202: it has no stream of its own, and what it waits for comes on the standalone one.
+    accepted: bool,
+    opened: Instant,
     session: Option<Arc<str>>,
     validator: Validator,
     /// The last id that the SDK has seen, which is what it presents. After a rebase the validator has another.
     last_id: Option<String>,
     /// None while a leg carries it or is asked for; then its place in the order of ends.
     ended: Option<u64>,
+}
+
+/// Whose a stream is.
+pub(super) struct Owner {
+    pub(super) session: Option<Arc<str>>,
+    /// None: nobody's, a standalone stream.
+    pub(super) request: Option<RequestId>,
 }
 
 #[derive(Default)]
@@ -50,7 +61,16 @@ impl Streams {
         }
         let number = self.opened;
         self.opened += 1;
-        self.streams.push(Stream { number, request, session, validator, last_id: None, ended: None });
+        self.streams.push(Stream {
+            number,
+            request,
+            accepted: false,
+            opened: Instant::now(),
+            session,
+            validator,
+            last_id: None,
+            ended: None,
+        });
         number
     }
 
@@ -84,9 +104,13 @@ impl Streams {
         }
     }
 
-    /// The session of a stream, and the request that waits for it.
-    pub(super) fn owner(&mut self, number: StreamNo) -> Option<(Option<Arc<str>>, Option<RequestId>)> {
-        self.find(number).map(|stream| (stream.session.clone(), stream.request.clone()))
+    pub(super) fn owner(&mut self, number: StreamNo) -> Option<Owner> {
+        self.find(number).map(|stream| Owner { session: stream.session.clone(), request: stream.request.clone() })
+    }
+
+    /// The instant from which a stream's request has waited.
+    pub(super) fn opened(&mut self, number: StreamNo) -> Option<Instant> {
+        self.find(number).map(|stream| stream.opened)
     }
 
     /// Its leg has ended, or was not to be had. A request's stream without an id is over: the SDK cannot resume it.
@@ -104,6 +128,21 @@ impl Streams {
         }
     }
 
+    /// The request was answered 202. The SDK waits for its response as long as there is no other answer.
+    fn accept(&mut self, number: StreamNo) {
+        if let Some(stream) = self.find(number) {
+            stream.accepted = true;
+        }
+    }
+
+    /// The requests that a loss on the standalone stream of `session` concerns: those without a stream of their own,
+    /// or `all`. Each with the instant from which it has waited.
+    pub(super) fn dependants(&self, session: Option<&Arc<str>>, all: bool) -> Vec<(RequestId, Instant)> {
+        let concerned = |stream: &&Stream| stream.session.as_ref() == session && (stream.accepted || all);
+        let concerned = self.streams.iter().filter(concerned);
+        concerned.filter_map(|stream| Some((stream.request.clone()?, stream.opened))).collect()
+    }
+
     /// Nobody waits for the stream any more.
     pub(super) fn finish(&mut self, number: StreamNo) {
         self.streams.retain(|stream| stream.number != number);
@@ -111,7 +150,7 @@ impl Streams {
 
     /// Nobody waits for the response to `request` any more.
     pub(super) fn finish_request(&mut self, request: &RequestId) {
-        self.streams.retain(|stream| stream.request.as_ref() != Some(request));
+        self.streams.retain(|stream| !stream.request.as_ref().is_some_and(|waiting| is_same(waiting, request)));
     }
 
     /// A new session has been opened.
@@ -122,6 +161,10 @@ impl Streams {
 
     pub(super) fn suspect(&mut self, session: &Arc<str>) {
         self.suspects.insert(session.clone());
+    }
+
+    pub(super) fn is_suspect(&self, session: Option<&Arc<str>>) -> bool {
+        session.is_some_and(|session| self.suspects.contains(session))
     }
 
     /// Whether `session` is suspect and no request is in flight in it that leaving it would fail.
@@ -135,15 +178,28 @@ impl Streams {
     }
 }
 
+/// Whether a response to `one` is a response to `other`: the SDK takes the text of a number for the number.
+fn is_same(one: &RequestId, other: &RequestId) -> bool {
+    one == other || one.to_string() == other.to_string()
+}
+
 /// A leg of a stream, from its being asked for to its end: dropping it leaves the stream without one.
 pub(super) struct Claim {
     shared: Arc<Shared>,
     number: StreamNo,
+    /// There will be no leg, and the stream is kept all the same.
+    accepted: bool,
 }
 
 impl Claim {
     pub(super) fn new(shared: Arc<Shared>, number: StreamNo) -> Claim {
-        Claim { shared, number }
+        Claim { shared, number, accepted: false }
+    }
+
+    /// The request was answered 202.
+    pub(super) fn accept(mut self) {
+        self.shared.streams().accept(self.number);
+        self.accepted = true;
     }
 
     pub(super) fn number(&self) -> StreamNo {
@@ -153,6 +209,8 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.shared.streams().detach(self.number);
+        if !self.accepted {
+            self.shared.streams().detach(self.number);
+        }
     }
 }

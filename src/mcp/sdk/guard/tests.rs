@@ -15,6 +15,10 @@ enum Answer {
     Ends(Vec<Sse>),
     /// These events, then nothing.
     StaysOpen(Vec<Sse>),
+    /// 202, to a POST.
+    Accepts,
+    /// 200, and then the connection breaks.
+    Breaks,
     /// A refusal.
     Refuses(StreamableHttpError<std::io::Error>),
 }
@@ -33,6 +37,8 @@ impl Server {
             Answer::StaysOpen(events) => {
                 Ok(futures::stream::iter(events.into_iter().map(Ok)).chain(futures::stream::pending()).boxed())
             }
+            Answer::Breaks => Ok(futures::stream::iter([Err(SseError::Body("broken".into()))]).boxed()),
+            Answer::Accepts => panic!("a stream that is accepted"),
             Answer::Refuses(error) => Err(error),
         }
     }
@@ -49,6 +55,9 @@ impl StreamableHttpClient for Server {
         _: Option<String>,
         _: CustomHeaders,
     ) -> Posted<Server> {
+        if self.script.lock().unwrap().pop_front_if(|answer| matches!(answer, Answer::Accepts)).is_some() {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
         self.answer().map(|events| StreamableHttpPostResponse::Sse(events, None))
     }
 
@@ -91,20 +100,22 @@ impl Rig {
     }
 
     async fn post(&self, id: i64) -> Got<Server> {
-        let message = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "t" } });
-        self.send(message).await
+        stream_of(self.posted(id).await)
     }
 
     async fn send(&self, message: serde_json::Value) -> Got<Server> {
+        stream_of(self.sent(message).await)
+    }
+
+    async fn posted(&self, id: i64) -> Posted<Server> {
+        self.sent(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "t" } })).await
+    }
+
+    async fn sent(&self, message: serde_json::Value) -> Posted<Server> {
         let message = serde_json::from_value(message).unwrap();
         let limits = StreamableHttpResponseLimits::default();
         let (uri, session) = ("http://server/mcp".into(), Some("s".into()));
-        let posted =
-            self.guard.post_message_with_response_limits(uri, message, session, None, CustomHeaders::new(), limits);
-        match posted.await? {
-            StreamableHttpPostResponse::Sse(events, _) => Ok(events),
-            other => panic!("{other:?}"),
-        }
+        self.guard.post_message_with_response_limits(uri, message, session, None, CustomHeaders::new(), limits).await
     }
 
     async fn get(&self, cursor: Option<&str>) -> Got<Server> {
@@ -119,6 +130,13 @@ impl Rig {
 
     fn asked(&self) -> u32 {
         *self.server.asked.lock().unwrap()
+    }
+}
+
+fn stream_of(posted: Posted<Server>) -> Got<Server> {
+    match posted? {
+        StreamableHttpPostResponse::Sse(events, _) => Ok(events),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -224,17 +242,110 @@ async fn a_refused_resume_ends_the_call_and_a_failed_one_does_not() {
     let failure = StreamableHttpError::Client(std::io::Error::other("no connection"));
     let rig = Rig::new(
         Rules::default(),
-        [
-            Answer::Ends(vec![part("5")]),
-            Answer::Refuses(failure),
-            Answer::Refuses(StreamableHttpError::ServerDoesNotSupportSse),
-        ],
+        [Answer::Ends(vec![part("5")]), Answer::Refuses(failure), Answer::Refuses(StreamableHttpError::SessionExpired)],
     );
     read(rig.post(1).await).await;
     assert!(matches!(rig.get(Some("5")).await, Err(StreamableHttpError::Client(_))));
     assert!(rig.signatures().is_empty());
     assert_eq!(lost(&read(rig.get(Some("5")).await).await[0]).0, RequestId::Number(1));
     assert_eq!(rig.signatures(), ["refused"]);
+}
+
+/// The SDK fails the call by itself: an event that is too long ends so in backends that are not the SDK's own.
+#[tokio::test(start_paused = true)]
+async fn an_error_at_which_the_sdk_gives_the_stream_up_is_passed_on() {
+    let rig = Rig::new(
+        Rules::default(),
+        [Answer::Ends(vec![part("5")]), Answer::Refuses(StreamableHttpError::ServerDoesNotSupportSse)],
+    );
+    read(rig.post(1).await).await;
+    assert!(matches!(rig.get(Some("5")).await, Err(StreamableHttpError::ServerDoesNotSupportSse)));
+    assert!(rig.signatures().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leg_that_breaks_is_not_an_empty_one() {
+    let rules = Rules { empty_legs: Some(0), ..Rules::default() };
+    let rig = Rig::new(rules, [Answer::Ends(vec![part("5")]), Answer::Breaks, Answer::Ends(vec![])]);
+    read(rig.post(1).await).await;
+    let broken: Vec<_> = rig.get(Some("5")).await.unwrap().collect().await;
+    assert!(matches!(broken[..], [Err(_)]), "the SDK sees the error alone");
+    assert!(rig.signatures().is_empty());
+    assert_eq!(lost(&read(rig.get(Some("5")).await).await[0]).1.code.0, LOST);
+}
+
+/// `sims/rmcp-outage.toml`, seed 0, client 4: three outages of a session in which nothing was going on.
+#[tokio::test(start_paused = true)]
+async fn a_quiet_standalone_stream_is_not_lost() {
+    let rules = Rules { empty_legs: Some(0), grace_s: Some(20.0), ..Rules::default() };
+    let rig = Rig::new(rules, [Answer::Ends(vec![part("5")]), Answer::Ends(vec![]), Answer::StaysOpen(vec![])]);
+    read(rig.get(None).await).await;
+    assert!(read(rig.get(Some("5")).await).await.is_empty());
+    let mut leg = rig.get(Some("5")).await.unwrap();
+    assert!(tokio::time::timeout(Duration::from_secs(3600), leg.next()).await.is_err());
+    assert!(rig.signatures().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_answered_202_is_lost_with_the_standalone_stream() {
+    let rig = Rig::new(
+        Rules::default(),
+        [
+            Answer::Ends(vec![part("8412")]),
+            Answer::Accepts,
+            Answer::StaysOpen(vec![part("1")]),
+            Answer::Ends(vec![part("17"), part("18")]),
+        ],
+    );
+    read(rig.get(None).await).await;
+    assert!(matches!(rig.posted(1).await, Ok(StreamableHttpPostResponse::Accepted)));
+    let _other = rig.post(2).await;
+    let resumed = read(rig.get(Some("8412")).await).await;
+    assert_eq!(lost(&resumed[0]).0, RequestId::Number(1));
+    assert_eq!(resumed[1..], [part("17"), part("18")], "the other call is left alone, and the stream goes on");
+    assert_eq!(rig.signatures(), ["regression"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_strict_guard_fails_every_call_with_the_standalone_stream() {
+    let rig = Rig::new(
+        Rules::default(),
+        [
+            Answer::Ends(vec![part("8412")]),
+            Answer::StaysOpen(vec![part("1")]),
+            Answer::Ends(vec![part("17"), part("18")]),
+        ],
+    );
+    let guard = rig.guard.clone().strict();
+    let rig = Rig { guard, ..rig };
+    read(rig.get(None).await).await;
+    let _other = rig.post(2).await;
+    let resumed = read(rig.get(Some("8412")).await).await;
+    assert_eq!(lost(&resumed[0]).0, RequestId::Number(2));
+    assert_eq!(resumed.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_of_the_standalone_stream_counts_from_the_call_that_depends_on_it() {
+    let rules = Rules { grace_s: Some(20.0), ..Rules::default() };
+    let rig = Rig::new(rules, [Answer::Ends(vec![part("5")]), Answer::StaysOpen(vec![]), Answer::Accepts]);
+    read(rig.get(None).await).await;
+    let start = Instant::now();
+    let mut leg = rig.get(Some("5")).await.unwrap();
+    assert!(tokio::time::timeout(Duration::from_secs(30), leg.next()).await.is_err());
+    rig.posted(1).await.unwrap();
+    let event = leg.next().await.unwrap().unwrap();
+    assert_eq!((lost(&event).0, start.elapsed().as_secs()), (RequestId::Number(1), 50));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_has_its_response_on_the_standalone_stream_is_over() {
+    let rules = Rules { empty_legs: Some(0), ..Rules::default() };
+    let rig = Rig::new(rules, [Answer::Accepts, Answer::Ends(vec![response("5", 1)]), Answer::Ends(vec![])]);
+    rig.posted(1).await.unwrap();
+    assert_eq!(ids(&read(rig.get(None).await).await), ["5"]);
+    assert!(read(rig.get(Some("5")).await).await.is_empty());
+    assert!(rig.signatures().is_empty());
 }
 
 #[tokio::test(start_paused = true)]

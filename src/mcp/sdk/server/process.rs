@@ -3,28 +3,28 @@
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::transport::streamable_http_server::StreamableHttpService;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use send_wrapper::SendWrapper;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::SdkServer;
+use super::events::Access;
 use super::sessions::{Reporting, TAG};
 use super::tool::Handler;
 use super::truth::Truth;
+use super::{SdkServer, config};
 use crate::mcp::net::{Accept, Bind, Io};
 use crate::mcp::server::fleet::Turn;
 use crate::mcp::wire::header::RequestTag;
 use crate::observe::event::Event;
 use crate::world::fault::Fault;
 use crate::world::schedule::ScheduledFault;
-use crate::world::time::{Seconds, SimTime};
+use crate::world::time::SimTime;
 
 type Service = StreamableHttpService<Handler, Reporting>;
 
@@ -60,7 +60,10 @@ impl SdkServer {
                         None => continue,
                     },
                     accepted = listener.accept() => {
-                        connections.spawn_local(converse(process.service.clone(), accepted?));
+                        let io = accepted?;
+                        if connections.len() < self.limits.connections {
+                            connections.spawn_local(converse(process.service.clone(), io));
+                        }
                     }
                     Some(ended) = connections.join_next() => {
                         if let Err(error) = ended && error.is_panic() {
@@ -73,7 +76,7 @@ impl SdkServer {
             drop(listener);
             connections.abort_all();
             process.life.cancel();
-            process.truth.stopped();
+            self.sessions.replace(process.truth.stopped());
             drop(process);
             let Fault::ServerShutdown { down_s, .. } = fault else { continue };
             tokio::time::sleep(down_s.get()).await;
@@ -82,36 +85,26 @@ impl SdkServer {
     }
 
     fn start(self: &Rc<Self>) -> Process {
-        let sdk = &self.settings.rmcp;
-        let (life, priming) = (CancellationToken::new(), above_zero(sdk.sse_retry_s));
+        let (sdk, life) = (&self.settings.rmcp, CancellationToken::new());
         let truth = Rc::new(Truth::new(
             self.number,
-            sdk.channel_capacity,
-            priming.is_some(),
+            sdk,
+            self.events.clone(),
+            self.sessions.take(),
             self.fleet.clone(),
             self.witness.clone(),
         ));
-        let mut session = SessionConfig::default();
-        session.channel_capacity = sdk.channel_capacity as usize;
-        session.keep_alive = above_zero(sdk.session_keep_alive_s);
-        session.sse_retry = priming;
-        session.completed_cache_ttl = sdk.completed_cache_ttl_s.get();
-        session.init_timeout = above_zero(sdk.init_timeout_s);
         let mut manager = LocalSessionManager::default();
-        manager.session_config = session;
-
-        let mut config = StreamableHttpServerConfig::default()
-            // The simulated hosts are no loopback names.
-            .disable_allowed_hosts()
-            .with_sse_keep_alive(above_zero(sdk.sse_keep_alive_s))
-            .with_sse_retry(priming)
-            .with_legacy_session_mode(sdk.legacy_session_mode)
-            .with_json_response(sdk.json_response)
-            .with_cancellation_token(life.clone());
+        if let Some(events) = &self.events {
+            manager = manager.with_event_store(Arc::new(Access::new(events.clone(), life.clone())));
+        }
+        manager.session_config = config::session(sdk);
+        // The simulated hosts are no loopback names.
+        let mut config = config::service(sdk).disable_allowed_hosts().with_cancellation_token(life.clone());
         if sdk.session_store {
             config.session_store = Some(self.store.clone());
         }
-        let sessions = Reporting::new(manager, SendWrapper::new(truth.clone()));
+        let sessions = Reporting::new(manager, SendWrapper::new(truth.clone()), self.limits);
         let handler = {
             let (server, life) = (SendWrapper::new(self.clone()), life.clone());
             move || Ok(Handler { server: server.clone(), life: life.clone() })
@@ -154,9 +147,4 @@ async fn converse(service: Service, io: impl Io) {
         .header_read_timeout(None)
         .serve_connection(TokioIo::new(io), service)
         .await;
-}
-
-/// The SDK's way to say that something is off is to have no time for it.
-fn above_zero(time: Seconds) -> Option<Duration> {
-    Some(time.get()).filter(|time| !time.is_zero())
 }

@@ -1,20 +1,26 @@
-//! The SDK's own session manager, and around it one that reports what it is asked and changes nothing.
+//! The SDK's own session manager, and around it one that reports what it is asked. It changes nothing, up to limits that
+//! no run of clients that behave comes near.
 
+use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use futures::Stream;
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::common::server_side_http::{ServerSseMessage, SessionId};
-use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, LocalSessionManagerError};
-use rmcp::transport::streamable_http_server::session::{RestoreOutcome, SessionManager};
+use rmcp::transport::streamable_http_server::session::local::{
+    LocalSessionManager, LocalSessionManagerError, SessionError,
+};
+use rmcp::transport::streamable_http_server::session::{EventStore, RestoreOutcome, SessionManager};
 use send_wrapper::SendWrapper;
 
-use super::truth::Truth;
+use super::limits::Limits;
+use super::truth::{Place, Truth};
 use crate::mcp::wire::header::RequestTag;
 use crate::observe::event::{Cause, Origin};
 
@@ -35,16 +41,38 @@ pub(super) type SharedTruth = SendWrapper<Rc<Truth>>;
 pub(super) struct Reporting {
     inner: LocalSessionManager,
     truth: SharedTruth,
+    limits: Limits,
 }
 
 impl Reporting {
-    pub(super) fn new(inner: LocalSessionManager, truth: SharedTruth) -> Reporting {
-        Reporting { inner, truth }
+    pub(super) fn new(inner: LocalSessionManager, truth: SharedTruth, limits: Limits) -> Reporting {
+        Reporting { inner, truth, limits }
+    }
+
+    fn has_room_for_a_session(&self) -> Result<(), LocalSessionManagerError> {
+        within(self.truth.sessions(), self.limits.sessions, "sessions")
+    }
+
+    fn has_room_for_a_stream(&self) -> Result<(), LocalSessionManagerError> {
+        within(self.truth.streams(), self.limits.streams, "streams")
+    }
+
+    fn leg<S>(&self, events: S, id: &SessionId, place: Place, is_standalone: bool) -> Leg<S> {
+        Leg::new(events, id.clone(), self.truth.clone(), place, is_standalone)
     }
 
     fn reported(&self, id: &SessionId, inner: SessionTransport) -> ReportingTransport {
         ReportingTransport { inner, session: id.clone(), truth: self.truth.clone() }
     }
+}
+
+/// The SDK answers 500 with this sentence.
+fn within(count: usize, limit: usize, what: &str) -> Result<(), LocalSessionManagerError> {
+    if count < limit {
+        return Ok(());
+    }
+    let error = io::Error::other(format!("this server has {limit} {what}, and takes no more"));
+    Err(SessionError::Io(error).into())
 }
 
 type SessionTransport = <LocalSessionManager as SessionManager>::Transport;
@@ -54,6 +82,7 @@ impl SessionManager for Reporting {
     type Transport = ReportingTransport;
 
     async fn create_session(&self) -> Result<(SessionId, ReportingTransport), Self::Error> {
+        self.has_room_for_a_session()?;
         let (id, transport) = self.inner.create_session().await?;
         self.truth.opened(&id, tag(), Origin::Initialized);
         let transport = self.reported(&id, transport);
@@ -85,10 +114,11 @@ impl SessionManager for Reporting {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        self.has_room_for_a_stream()?;
         let place = self.truth.stream_opened(id, &message);
         let stream = self.inner.create_stream(id, message).await;
         self.truth.attached(tag(), if stream.is_ok() { place } else { place.refused() });
-        stream
+        stream.map(|stream| self.leg(stream, id, place, false))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
@@ -103,7 +133,7 @@ impl SessionManager for Reporting {
         let (place, standalone) = self.truth.resumed(id, None);
         let stream = self.inner.create_standalone_stream(id).await;
         self.truth.attached(tag(), if stream.is_ok() { place } else { place.refused() });
-        stream.map(|stream| Leg::new(stream, standalone.then(|| (id.clone(), self.truth.clone()))))
+        stream.map(|stream| self.leg(stream, id, place, standalone))
     }
 
     async fn resume(
@@ -114,10 +144,15 @@ impl SessionManager for Reporting {
         let (place, standalone) = self.truth.resumed(id, Some(&last_event_id));
         let stream = self.inner.resume(id, last_event_id).await;
         self.truth.attached(tag(), if stream.is_ok() { place } else { place.refused() });
-        stream.map(|stream| Leg::new(stream, standalone.then(|| (id.clone(), self.truth.clone()))))
+        stream.map(|stream| self.leg(stream, id, place, standalone))
+    }
+
+    fn event_store(&self) -> Option<Arc<dyn EventStore>> {
+        self.inner.event_store()
     }
 
     async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<ReportingTransport>, Self::Error> {
+        self.has_room_for_a_session()?;
         Ok(match self.inner.restore_session(id.clone()).await? {
             RestoreOutcome::Restored(transport) => {
                 self.truth.opened(&id, tag(), Origin::Restored);
@@ -132,15 +167,20 @@ impl SessionManager for Reporting {
 /// A session's events on their way to a response. While it lives, it may be the leg of the standalone stream.
 struct Leg<S> {
     events: Pin<Box<S>>,
-    standalone: Option<(SessionId, SharedTruth)>,
+    session: SessionId,
+    truth: SharedTruth,
+    place: Place,
+    is_standalone: bool,
+    /// Whether an event with an id has come.
+    is_named: bool,
 }
 
 impl<S> Leg<S> {
-    fn new(events: S, standalone: Option<(SessionId, SharedTruth)>) -> Leg<S> {
-        if let Some((session, truth)) = &standalone {
-            truth.standalone(session, true);
+    fn new(events: S, session: SessionId, truth: SharedTruth, place: Place, is_standalone: bool) -> Leg<S> {
+        if is_standalone {
+            truth.standalone(&session, true);
         }
-        Leg { events: Box::pin(events), standalone }
+        Leg { events: Box::pin(events), session, truth, place, is_standalone, is_named: false }
     }
 }
 
@@ -148,14 +188,21 @@ impl<S: Stream<Item = ServerSseMessage>> Stream for Leg<S> {
     type Item = ServerSseMessage;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
-        self.events.as_mut().poll_next(cx)
+        let event = ready!(self.events.as_mut().poll_next(cx));
+        if !self.is_named
+            && let Some(id) = event.as_ref().and_then(|event| event.event_id.as_deref())
+        {
+            self.is_named = true;
+            self.truth.named(&self.session, self.place, id);
+        }
+        Poll::Ready(event)
     }
 }
 
 impl<S> Drop for Leg<S> {
     fn drop(&mut self) {
-        if let Some((session, truth)) = &self.standalone {
-            truth.standalone(session, false);
+        if self.is_standalone {
+            self.truth.standalone(&self.session, false);
         }
     }
 }
@@ -174,18 +221,13 @@ impl Transport<RoleServer> for ReportingTransport {
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.truth.appended(&self.session, &message);
-        let answered = match &message {
-            JsonRpcMessage::Response(response) => Some(response.id.clone()),
-            JsonRpcMessage::Error(error) => error.id.clone(),
-            _ => None,
-        };
+        let answered = self.truth.appended(&self.session, &message);
         let (session, truth) = (self.session.clone(), self.truth.clone());
         let sent = self.inner.send(message);
         async move {
             let sent = sent.await;
-            if let Some(id) = answered {
-                truth.taken(&session, &id);
+            if let Some(stream) = answered {
+                truth.taken(&session, stream);
             }
             sent
         }

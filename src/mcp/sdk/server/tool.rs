@@ -54,11 +54,17 @@ impl ServerHandler for Handler {
     ) -> impl Future<Output = Result<CallToolResponse, ErrorData>> + Send + '_ {
         let (server, life) = (self.server.clone(), self.life.clone());
         SendWrapper::new(async move {
+            if request.name != message::TOOL {
+                return Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None));
+            }
             let arguments = Value::Object(request.arguments.unwrap_or_default());
             let arguments: CallArguments = serde_json::from_value(arguments)
                 .map_err(|error| ErrorData::invalid_params(format!("arguments: {error}"), None))?;
             if arguments.client >= NUMBERS || arguments.call >= NUMBERS {
                 return Err(ErrorData::invalid_params("arguments: the numbers are too large", None));
+            }
+            if arguments.from_part > server.tool.parts.max() {
+                return Err(ErrorData::invalid_params("arguments: from_part is above the number of parts", None));
             }
             execute(&server, arguments, context, life).await
         })

@@ -1,20 +1,32 @@
 //! Ground truth about the SDK's sessions, kept from outside: what the SDK is asked and what passes through its seams.
 //!
 //! The rules are those of `session/local.rs` in rmcp 3.11.0. A stream keeps its newest events in a ring, the priming
-//! event included, and forgets everything once its response has gone. A resume begins *with* the event that the cursor
-//! names; a cursor one beyond the newest event is accepted, any other is answered 200 with an empty, closed stream.
+//! event included, and forgets everything once its response has gone, or some time after its request is cancelled. A
+//! resume begins *with* the event that the cursor names; a cursor one beyond the newest event is accepted, any other is
+//! answered 200 with an empty, closed stream.
+//!
+//! With an event store (`events`), a resume begins *after* the event that the cursor names, wherever its stream is and
+//! whether or not it is complete, and streams are forgotten with their session. With a session store beside it, sessions
+//! outlive the process too: then a restart ends the streams of the calls that died, and nothing else. What is not told:
+//! the ids of events before the first one of their stream has been read, and anything of revision 2026-07-28, whose
+//! requests pass by the session manager.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, RequestId, ServerJsonRpcMessage, ServerNotification};
 use rmcp::model::{GetMeta, ProgressToken};
 
+use super::events::{Events, Log};
+use crate::mcp::sdk::settings::RmcpServerSettings;
 use crate::mcp::server::fleet::Fleet;
 use crate::mcp::wire::header::RequestTag;
 use crate::observe::event::{Cause, CursorFound, Event, FrameKind, IncarnationNo, LogNo, Origin, Position};
 use crate::observe::witness::Witness;
+use crate::world::time::SimTime;
 
 /// The standalone stream is this stream of its session.
 const STANDALONE: u32 = 0;
@@ -26,20 +38,35 @@ pub(super) struct Truth {
     capacity: u64,
     /// Whether the stream of a POST begins with a priming event, which takes the index 0.
     priming: bool,
+    /// How long a stream is kept whose request was cancelled.
+    completed_ttl: Duration,
     fleet: Rc<Fleet>,
     witness: Witness,
-    sessions: RefCell<BTreeMap<String, Session>>,
+    events: Option<Arc<Events>>,
+    sessions: RefCell<Sessions>,
+    /// Whether the sessions outlive the process.
+    lasting: bool,
+    /// The streams of POSTs in all sessions.
+    streams: Cell<usize>,
 }
 
-struct Session {
+/// The sessions that live, by their keys.
+pub(super) type Sessions = BTreeMap<String, Session>;
+
+/// What is known of a session.
+pub(super) struct Session {
+    /// Whether a process has it in its memory. Always, unless sessions outlive processes.
+    is_present: bool,
     incarnation: IncarnationNo,
     /// Whether `initialize` has been answered. That answer goes past every stream: it is in no ring and has no number.
     initialized: bool,
     /// The streams that are not complete, by their number in the session.
     streams: BTreeMap<u32, Stream>,
     opened: u32,
-    requests: BTreeMap<String, u32>,
-    tokens: BTreeMap<String, u32>,
+    /// Which stream gets what belongs to a request. The last one to name a resource has it.
+    resources: BTreeMap<Resource, u32>,
+    /// The streams whose requests were cancelled, and when, in that order.
+    cancelled: VecDeque<(SimTime, u32)>,
     /// Whether a leg carries the standalone stream.
     standalone_attached: bool,
 }
@@ -50,9 +77,48 @@ struct Stream {
     next: u64,
     /// What is taken off an index to get a position: 1 where the priming event has the index 0.
     offset: u64,
+    /// What its request named. When the stream is done with, so are they, whoever has named them since.
+    resources: BTreeSet<Resource>,
+    /// The number by which the event store names it, once that is known.
+    stored_as: Option<u64>,
+}
+
+/// The SDK's `ResourceKey`: the id of a request, or the token of its parts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Resource {
+    Request(Name),
+    Token(Name),
+}
+
+/// A number and a text are never the same name, however they look.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    Number(i64),
+    Text(Arc<str>),
+}
+
+impl From<&RequestId> for Name {
+    fn from(id: &RequestId) -> Name {
+        match id {
+            RequestId::Number(number) => Name::Number(*number),
+            RequestId::String(text) => Name::Text(text.clone()),
+        }
+    }
+}
+
+fn request(id: &RequestId) -> Resource {
+    Resource::Request(id.into())
+}
+
+fn token(token: &ProgressToken) -> Resource {
+    Resource::Token((&token.0).into())
 }
 
 impl Stream {
+    fn new(log: LogNo, offset: u64) -> Stream {
+        Stream { log, next: offset, offset, resources: BTreeSet::new(), stored_as: None }
+    }
+
     /// The index of the oldest event that is kept.
     fn oldest(&self, capacity: u64) -> u64 {
         self.next.saturating_sub(capacity)
@@ -83,12 +149,47 @@ impl Place {
 }
 
 impl Truth {
-    pub(super) fn new(server: u32, capacity: u32, priming: bool, fleet: Rc<Fleet>, witness: Witness) -> Truth {
-        Truth { server, capacity: u64::from(capacity), priming, fleet, witness, sessions: RefCell::default() }
+    /// What a new process knows: of its sessions nothing but `sessions`, which outlive processes.
+    pub(super) fn new(
+        server: u32,
+        sdk: &RmcpServerSettings,
+        events: Option<Arc<Events>>,
+        sessions: Sessions,
+        fleet: Rc<Fleet>,
+        witness: Witness,
+    ) -> Truth {
+        Truth {
+            server,
+            capacity: u64::from(sdk.channel_capacity),
+            priming: !sdk.sse_retry_s.get().is_zero(),
+            completed_ttl: sdk.completed_cache_ttl_s.get(),
+            fleet,
+            witness,
+            lasting: events.is_some() && sdk.session_store,
+            events,
+            sessions: RefCell::new(sessions),
+            streams: Cell::new(0),
+        }
+    }
+
+    /// The sessions that live.
+    pub(super) fn sessions(&self) -> usize {
+        self.sessions.borrow().values().filter(|session| session.is_present).count()
+    }
+
+    /// The streams of POSTs that are kept, in all sessions.
+    pub(super) fn streams(&self) -> usize {
+        self.streams.get()
     }
 
     /// A session begins a life.
     pub(super) fn opened(&self, key: &str, tag: Option<RequestTag>, origin: Origin) {
+        if origin == Origin::Restored
+            && let Some(session) = self.sessions.borrow_mut().get_mut(key)
+        {
+            session.is_present = true;
+            return;
+        }
         let owner = tag.unwrap_or_else(|| self.fleet.stranger(None)).client;
         let incarnation = self.fleet.next_incarnation();
         self.fleet.settle(owner, self.server);
@@ -96,37 +197,60 @@ impl Truth {
         let session = key.to_owned();
         self.witness.report(Event::SessionOpened { server: self.server, session, incarnation, owner, origin });
         self.witness.report(Event::LogOpened { log, incarnation, stream: STANDALONE });
-        let standalone = Stream { log, next: 0, offset: 0 };
+        let standalone = Stream::new(log, 0);
         let session = Session {
+            is_present: true,
             incarnation,
             initialized: false,
             streams: BTreeMap::from([(STANDALONE, standalone)]),
             opened: 0,
-            requests: BTreeMap::new(),
-            tokens: BTreeMap::new(),
+            resources: BTreeMap::new(),
+            cancelled: VecDeque::new(),
             standalone_attached: false,
         };
         self.sessions.borrow_mut().insert(key.to_owned(), session);
     }
 
-    /// A session's life ends, if it has not ended before.
+    /// A session's life ends, if it has not ended before. One that outlives processes ends when its client says so.
     pub(super) fn closed(&self, key: &str, cause: Cause) {
+        if self.lasting && cause != Cause::Deleted {
+            return self.parted(key, cause);
+        }
         let Some(session) = self.sessions.borrow_mut().remove(key) else {
             return;
         };
         for stream in session.streams.values() {
             self.witness.report(Event::LogClosed { log: stream.log, cause });
         }
+        self.streams.set(self.streams.get() + 1 - session.streams.len());
         let incarnation = session.incarnation;
         self.witness.report(Event::SessionClosed { session: key.to_owned(), incarnation, cause });
     }
 
-    /// The process stops: every session's life ends.
-    pub(super) fn stopped(&self) {
+    /// No process has the session any more, and the calls in flight are dead.
+    fn parted(&self, key: &str, cause: Cause) {
+        let mut sessions = self.sessions.borrow_mut();
+        let Some(session) = sessions.get_mut(key).filter(|session| session.is_present) else { return };
+        session.is_present = false;
+        session.initialized = false;
+        session.standalone_attached = false;
+        session.resources.clear();
+        session.cancelled.clear();
+        let dead = session.streams.split_off(&(STANDALONE + 1));
+        self.streams.set(self.streams.get() - dead.len());
+        for stream in dead.values() {
+            self.witness.report(Event::LogClosed { log: stream.log, cause });
+        }
+    }
+
+    /// The process stops, and every session's life ends. Returns those that outlive it. What the SDK still does with
+    /// its dead sessions finds none here.
+    pub(super) fn stopped(&self) -> Sessions {
         let keys: Vec<String> = self.sessions.borrow().keys().cloned().collect();
         for key in keys {
             self.closed(&key, Cause::ServerShutdown);
         }
+        self.sessions.take()
     }
 
     /// A POST opens the stream of its response.
@@ -138,22 +262,41 @@ impl Truth {
         session.opened += 1;
         let number = session.opened;
         let log = self.fleet.next_log();
-        let offset = u64::from(self.priming);
-        session.streams.insert(number, Stream { log, next: offset, offset });
-        session.requests.insert(id_text(&request.id), number);
-        if let Some(token) = request.request.get_meta().get_progress_token() {
-            session.tokens.insert(token_text(&token), number);
-        }
+        let mut stream = Stream::new(log, u64::from(self.priming));
+        stream.resources.insert(self::request(&request.id));
+        stream.resources.extend(request.request.get_meta().get_progress_token().as_ref().map(token));
+        session.resources.extend(stream.resources.iter().map(|resource| (resource.clone(), number)));
+        session.streams.insert(number, stream);
+        self.streams.set(self.streams.get() + 1);
         self.witness.report(Event::LogOpened { log, incarnation: session.incarnation, stream: number });
+        self.evict(session);
         Place { log: Some(log), next: 0, found: CursorFound::Absent }
     }
 
     /// A GET with the cursor `cursor`, or with none. Whether it carries the standalone stream.
     pub(super) fn resumed(&self, key: &str, cursor: Option<&str>) -> (Place, bool) {
-        let sessions = self.sessions.borrow();
-        let Some(session) = sessions.get(key) else {
+        let mut sessions = self.sessions.borrow_mut();
+        let Some(session) = sessions.get_mut(key) else {
             return (Place::nowhere(CursorFound::Unknown), false);
         };
+        let place = self.place(session, cursor);
+        self.evict(session);
+        place
+    }
+
+    fn place(&self, session: &Session, cursor: Option<&str>) -> (Place, bool) {
+        if let Some(events) = &self.events
+            && let Some(cursor) = cursor
+        {
+            let found = if events.find(cursor).is_some() { CursorFound::Known } else { CursorFound::Unknown };
+            let named = events.find(cursor).and_then(|found| Some((found.log?, found.index)));
+            let place = named.map_or(Place::nowhere(found), |(log, index)| Place {
+                log: Some(log.log),
+                next: log.position(index + 1),
+                found,
+            });
+            return (place, false);
+        }
         let (index, number) = match cursor.map(parse) {
             None => (0, STANDALONE),
             Some(None) => return (Place::nowhere(CursorFound::Unknown), false),
@@ -178,7 +321,9 @@ impl Truth {
         if kept && index > stream.next {
             return (Place::nowhere(CursorFound::Ahead), false);
         }
-        let first = if kept { index.max(oldest) } else { stream.next };
+        // The event store has what was missed, so that nothing is replayed to who names no event.
+        let replays = kept && self.events.is_none();
+        let first = if replays { index.max(oldest) } else { stream.next };
         (Place { log: Some(stream.log), next: stream.position(first), found }, number == STANDALONE)
     }
 
@@ -196,69 +341,116 @@ impl Truth {
         }
     }
 
-    /// The handler hands `message` to the session: it becomes an event of the stream that the SDK routes it to.
-    pub(super) fn appended(&self, key: &str, message: &ServerJsonRpcMessage) {
+    /// The handler hands `message` to the session: it becomes an event of the stream that the SDK routes it to. Where
+    /// that is a response, returns the stream of its request.
+    pub(super) fn appended(&self, key: &str, message: &ServerJsonRpcMessage) -> Option<u32> {
         let mut sessions = self.sessions.borrow_mut();
-        let Some(session) = sessions.get_mut(key) else { return };
+        let session = sessions.get_mut(key)?;
         if !std::mem::replace(&mut session.initialized, true) {
-            return;
+            return None;
         }
         let (routed, kind) = match message {
             ServerJsonRpcMessage::Response(response) => {
-                (session.requests.get(&id_text(&response.id)), FrameKind::Response)
+                (session.resources.get(&request(&response.id)), FrameKind::Response)
             }
             ServerJsonRpcMessage::Error(error) => {
-                (error.id.as_ref().and_then(|id| session.requests.get(&id_text(id))), FrameKind::Response)
+                (error.id.as_ref().and_then(|id| session.resources.get(&request(id))), FrameKind::Response)
             }
             ServerJsonRpcMessage::Notification(notification) => match &notification.notification {
                 ServerNotification::ProgressNotification(progress) => {
-                    (session.tokens.get(&token_text(&progress.params.progress_token)), FrameKind::Part)
+                    (session.resources.get(&token(&progress.params.progress_token)), FrameKind::Part)
                 }
                 _ => (None, FrameKind::Notification),
             },
             ServerJsonRpcMessage::Request(_) => (None, FrameKind::Notification),
         };
-        let number = routed.copied().unwrap_or(STANDALONE);
-        let Some(stream) = session.streams.get_mut(&number) else { return };
+        let routed = routed.copied();
+        let number = routed.unwrap_or(STANDALONE);
+        let stream = session.streams.get_mut(&number)?;
         let index = stream.next;
         stream.next += 1;
         let position = stream.position(index);
-        let id = if number == STANDALONE { index.to_string() } else { format!("{index}/{}", number - 1) };
+        let id = match (&self.events, stream.stored_as) {
+            (Some(_), stored_as) => stored_as.map(|number| format!("{index}/{number}")),
+            (None, _) if number == STANDALONE => Some(index.to_string()),
+            (None, _) => Some(format!("{index}/{}", number - 1)),
+        };
         self.witness.report(Event::Appended {
             log: stream.log,
             first: position,
             last: position,
-            first_id: Some(id.clone()),
-            last_id: Some(id),
+            first_id: id.clone(),
+            last_id: id,
             kind,
         });
         let oldest = stream.oldest(self.capacity);
-        if oldest > stream.offset {
+        if oldest > stream.offset && self.events.is_none() {
             let through = stream.position(oldest - 1);
             self.witness.report(Event::Evicted { log: stream.log, through, cause: Cause::Churn });
         }
+        self.evict(session);
+        routed.filter(|_| kind == FrameKind::Response)
     }
 
-    /// The session has taken `message`: a response completes its stream, which the SDK forgets at once.
-    pub(super) fn taken(&self, key: &str, message: &RequestId) {
-        let mut sessions = self.sessions.borrow_mut();
-        let Some(session) = sessions.get_mut(key) else { return };
-        let Some(number) = session.requests.remove(&id_text(message)) else { return };
-        session.tokens.retain(|_, stream| *stream != number);
-        if let Some(stream) = session.streams.remove(&number) {
-            self.witness.report(Event::LogClosed { log: stream.log, cause: Cause::Finished });
+    /// The session has taken a response: it completes the stream `number`, which the SDK forgets at once.
+    pub(super) fn taken(&self, key: &str, number: u32) {
+        if let Some(session) = self.sessions.borrow_mut().get_mut(key) {
+            self.forget(session, number, Cause::Finished);
         }
     }
 
-    /// A message of the client that opens no stream: a cancellation unroutes its request.
+    /// A message of the client that opens no stream: a cancellation lets go of what its request named. Its stream is
+    /// kept for a while, and gets no more.
     pub(super) fn accepted(&self, key: &str, message: &ClientJsonRpcMessage) {
+        let mut sessions = self.sessions.borrow_mut();
+        let Some(session) = sessions.get_mut(key) else { return };
         if let ClientJsonRpcMessage::Notification(notification) = message
             && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
             && let Some(id) = &cancelled.params.request_id
-            && let Some(session) = self.sessions.borrow_mut().get_mut(key)
-            && let Some(number) = session.requests.remove(&id_text(id))
+            && let Some(number) = session.resources.remove(&request(id))
+            && let Some(stream) = session.streams.get_mut(&number)
         {
-            session.tokens.retain(|_, stream| *stream != number);
+            session.cancelled.push_back((self.witness.now(), number));
+            for resource in std::mem::take(&mut stream.resources) {
+                session.resources.remove(&resource);
+            }
+        }
+        self.evict(session);
+    }
+
+    /// The SDK forgets cancelled streams when their time is over, but looks only after something has happened in the
+    /// session.
+    fn evict(&self, session: &mut Session) {
+        let now = self.witness.now();
+        while let Some((at, number)) = session.cancelled.front().copied()
+            && now.since(at) >= self.completed_ttl
+        {
+            session.cancelled.pop_front();
+            self.forget(session, number, Cause::Expired);
+        }
+    }
+
+    fn forget(&self, session: &mut Session, number: u32, cause: Cause) {
+        let Some(stream) = session.streams.remove(&number) else { return };
+        for resource in &stream.resources {
+            session.resources.remove(resource);
+        }
+        self.streams.set(self.streams.get() - 1);
+        // The event store forgets nothing.
+        if self.events.is_none() {
+            self.witness.report(Event::LogClosed { log: stream.log, cause });
+        }
+    }
+
+    /// The first event that a leg which began at `place` carries has the id `id`: where there is an event store, that
+    /// shows the stream's number there.
+    pub(super) fn named(&self, key: &str, place: Place, id: &str) {
+        let (Some(events), Some(log)) = (&self.events, place.log) else { return };
+        let mut sessions = self.sessions.borrow_mut();
+        let Some(session) = sessions.get_mut(key) else { return };
+        if let Some(stream) = session.streams.values_mut().find(|stream| stream.log == log) {
+            stream.stored_as = id.split_once('/').and_then(|(_, number)| number.parse().ok());
+            events.name(id, Log { log, offset: stream.offset });
         }
     }
 }
@@ -269,12 +461,4 @@ fn parse(cursor: &str) -> Option<(u64, u32)> {
         None => Some((cursor.parse().ok()?, STANDALONE)),
         Some((index, request)) => Some((index.parse().ok()?, request.parse::<u32>().ok()?.checked_add(1)?)),
     }
-}
-
-fn id_text(id: &RequestId) -> String {
-    id.to_string()
-}
-
-fn token_text(token: &ProgressToken) -> String {
-    id_text(&token.0)
 }

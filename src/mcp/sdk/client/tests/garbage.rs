@@ -58,10 +58,53 @@ fn truncated_json_fails_the_call() {
 /// An event whose data is no message is passed over by the SDK, and its id is the cursor.
 #[test]
 fn long_ids_and_ids_that_no_header_can_carry_leave_the_call_hanging() {
-    for id in ["7".repeat(300), "a\u{1}b".to_owned(), "\u{7f}".to_owned(), "ä".to_owned(), String::new()] {
+    for id in [
+        "7".repeat(300),
+        "7".repeat(60_000),
+        "a\u{1}b".to_owned(),
+        "a\0b".to_owned(),
+        "\u{7f}".to_owned(),
+        "ä".to_owned(),
+        String::new(),
+    ] {
         let text = format!("id: {id}\ndata: x\n\n");
         let count = run(&at_calls([stream_head(), text.into()].concat(), || After::Close));
         assert_nothing_works(&count);
+    }
+}
+
+/// In an event, what is no message is passed over; a body that ends in the middle of an event is no event.
+#[test]
+fn truncated_json_in_an_event_leaves_the_call_without_an_answer() {
+    let whole = r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#;
+    for (length, end) in [(whole.len() - 3, "\n\n"), (whole.len() - 3, ""), (1, "\n\n"), (whole.len(), "\n")] {
+        for id in ["", "id: 1/0\n"] {
+            let text = format!("{id}data: {}{end}", &whole[..length]);
+            let peer = at_calls([stream_head(), text.into()].concat(), || After::Close);
+            assert_nothing_works(&run(&peer));
+            assert!(peer.asked() < 250, "{} requests", peer.asked());
+        }
+    }
+}
+
+/// What no header can carry is no session key; what one can, is sent back as it came.
+#[test]
+fn odd_session_keys_end_in_calls_that_go_well_or_fail() {
+    for key in ["k".repeat(300), "k".repeat(30_000), "a\u{1}b".to_owned(), "\u{e4}".to_owned(), String::new()] {
+        let peer = RawPeer::new(move |asked| {
+            (asked.rpc() == "initialize").then(|| {
+                let id = &asked.body["id"];
+                let result =
+                    r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}"#;
+                let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+                let answer = String::from_utf8(http("200 OK", "application/json", &body)).expect("text");
+                let answer = answer.replacen("content-type", &format!("mcp-session-id: {key}\r\ncontent-type"), 1);
+                (answer.into_bytes(), After::Close)
+            })
+        });
+        let count = run(&peer);
+        assert!(count.events < 10_000, "{} events", count.events);
+        assert!(peer.asked() < 1000, "{} requests", peer.asked());
     }
 }
 
