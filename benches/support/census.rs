@@ -5,13 +5,11 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
+use desync_sim::experiment::run::Run;
 use desync_sim::experiment::scenario::Scenario;
-use desync_sim::experiment::simulation::{RunSpec, simulate};
 use desync_sim::mcp::client::settings::Arm;
 use desync_sim::observe::event::{ClientNo, Event};
 use desync_sim::observe::witness::Sink;
-use desync_sim::world::draw::Draws;
-use desync_sim::world::schedule::Schedule;
 use desync_sim::world::time::SimTime;
 
 /// What crossed the clients' connections in one run.
@@ -32,12 +30,9 @@ pub struct Census {
 impl Census {
     /// Counts what the run of `scenario` with `seed` and `arm` moves.
     pub fn take(scenario: &Scenario, seed: u64, arm: Arm) -> Census {
-        let settings = &scenario.settings;
-        let draws = Draws::new(&scenario.name, seed);
-        let schedule = Schedule::generate(&settings.faults, settings.extent(), &draws);
-        let spec = RunSpec { name: &scenario.name, settings, seed, arm, schedule: &schedule };
         let census = Rc::new(RefCell::new(Census::default()));
-        simulate(&spec, census.clone(), &AtomicBool::new(false)).expect("the network of a benchmark does not fail");
+        let run = Run { seed, arm }.of(scenario);
+        run.simulate(census.clone(), &AtomicBool::new(false)).expect("the network of a benchmark does not fail");
         census.take()
     }
 }

@@ -12,6 +12,7 @@ use super::scenario::Scenario;
 use super::simulation::{Ending, RunSpec, SimulationFailed, simulate};
 use crate::mcp::client::settings::Arm;
 use crate::observe::recorder::{Recorder, RunRecord};
+use crate::observe::witness::Sink;
 use crate::world::draw::Draws;
 use crate::world::schedule::Schedule;
 
@@ -70,9 +71,14 @@ impl PreparedRun<'_> {
     /// The same, with the verdicts as the oracle gave them.
     pub fn record(&self, recorder: Recorder, stop: &AtomicBool) -> Result<Option<RunRecord>, RunFailed> {
         let recorder = Rc::new(RefCell::new(recorder));
-        let ending = simulate(&self.spec(), recorder.clone(), stop)?;
+        let ending = self.simulate(recorder.clone(), stop)?;
         let record = recorder.borrow_mut().finish(self.scenario.settings.horizon_s.get().into());
         Ok((ending == Ending::Horizon).then_some(record))
+    }
+
+    /// Simulates the run into any sink: for those who want something else of its events than a record.
+    pub fn simulate(&self, sink: Rc<RefCell<dyn Sink>>, stop: &AtomicBool) -> Result<Ending, SimulationFailed> {
+        simulate(&self.spec(), sink, stop)
     }
 
     /// The rows of a record of this run.

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use desync_sim::experiment::run::Run;
 use desync_sim::experiment::scenario::{Override, Scenario, SeedRange};
-use desync_sim::experiment::simulation::{RunSpec, simulate};
 use desync_sim::mcp::client::settings::Arm;
 use desync_sim::observe::event::{Event, FrameKind};
 use desync_sim::observe::recorder::Recorder;
@@ -63,9 +63,9 @@ impl Case {
         let settings = &scenario.settings;
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(self.file());
         let schedule = Schedule::load(&path, settings.extent()).unwrap_or_else(|error| panic!("{error}"));
-        let spec = RunSpec { name: &scenario.name, settings, seed: 0, arm: Arm::Rmcp, schedule: &schedule };
+        let run = Run { seed: 0, arm: Arm::Rmcp }.with_schedule(&scenario, schedule);
         let sink = Rc::new(RefCell::new(Listening { recorder: Recorder::new(), heard: 0 }));
-        simulate(&spec, sink.clone(), &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}"));
+        run.simulate(sink.clone(), &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{error}"));
         let mut sink = sink.borrow_mut();
         let record = sink.recorder.finish(settings.horizon_s.get().into());
         let mut calls = record.verdicts.calls.into_iter();

@@ -13,8 +13,6 @@ mod golden;
 mod program;
 mod readme;
 mod scenarios;
-#[cfg(feature = "rmcp")]
-mod sdk_client;
 mod tidy;
 #[cfg(feature = "rmcp")]
 mod twins;

@@ -13,15 +13,12 @@ use std::sync::{Mutex, OnceLock};
 use desync_sim::experiment::available;
 use desync_sim::experiment::run::Run;
 use desync_sim::experiment::scenario::{self, Scenario};
-use desync_sim::experiment::simulation::{RunSpec, simulate};
 use desync_sim::mcp::client::settings::Arm;
 use desync_sim::observe::event::Event;
 use desync_sim::observe::recorder::Recorder;
 use desync_sim::observe::verdict::{Signature, Verdicts};
 use desync_sim::observe::witness::Sink;
-use desync_sim::world::draw::Draws;
 use desync_sim::world::fault::{Fault, Keep};
-use desync_sim::world::schedule::Schedule;
 use desync_sim::world::time::{Seconds, SimTime};
 
 use super::program::desync_sim;
@@ -87,14 +84,13 @@ fn scenarios() -> Vec<Scenario> {
 }
 
 fn carry_out(scenario: &Scenario, run: Run) -> Ran {
-    let settings = &scenario.settings;
-    let draws = Draws::new(&scenario.name, run.seed);
-    let schedule = Schedule::generate(&settings.faults, settings.extent(), &draws);
-    let spec = RunSpec { name: &scenario.name, settings, seed: run.seed, arm: run.arm, schedule: &schedule };
     let sink = Rc::new(RefCell::new(Watching { recorder: Recorder::new(), struck: BTreeSet::new() }));
-    simulate(&spec, sink.clone(), &AtomicBool::new(false)).unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
+    let prepared = run.of(scenario);
+    prepared
+        .simulate(sink.clone(), &AtomicBool::new(false))
+        .unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
     let mut sink = sink.borrow_mut();
-    let record = sink.recorder.finish(settings.horizon_s.get().into());
+    let record = sink.recorder.finish(scenario.settings.horizon_s.get().into());
     let struck = std::mem::take(&mut sink.struck);
     Ran { scenario: scenario.name.clone(), run, verdicts: record.verdicts, struck }
 }

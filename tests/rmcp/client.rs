@@ -146,7 +146,7 @@ impl Sink for Calls {
 /// The bytes that are held at most beyond those of before, and the bytes that were sent.
 fn most_held(flood: &Flood) -> (i64, u64) {
     let before = live_bytes();
-    let settings = Rc::new(scenario(SCENARIO, &[]).settings.client);
+    let settings = Rc::new(scenario("rmcp", SCENARIO, &[]).settings.client);
     let calls = Rc::new(RefCell::new(Calls::default()));
     let draws = Draws::new("client", 0);
     simulated(&draws.clone(), async {

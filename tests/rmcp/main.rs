@@ -10,6 +10,7 @@ mod client;
 mod floods;
 mod garbage;
 mod memory;
+mod model_server;
 mod positions;
 mod raw;
 mod runs;

@@ -62,7 +62,7 @@ impl Sink for Held {
 
 /// What a run holds, every 50 seconds.
 fn held(changes: &[&str], arm: Arm) -> Vec<(u64, i64)> {
-    let scenario = scenario(SCENARIO, changes);
+    let scenario = scenario("rmcp", SCENARIO, changes);
     let run = || {
         let held = Held { at: Vec::with_capacity(1000), every_s: 50, before: live_bytes(), calls: 0 };
         let held = Rc::new(RefCell::new(held));

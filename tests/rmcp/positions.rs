@@ -155,7 +155,7 @@ pub fn check(events: &[Event]) -> Result<Checked, String> {
 
 /// Checks whole runs; returns what was checked.
 fn checked(changes: &[&str], arms: &[Arm]) -> Checked {
-    let scenario = scenario(SCENARIO, changes);
+    let scenario = scenario("rmcp", SCENARIO, changes);
     let mut sum = Checked::default();
     for (seed, arm) in (0..3).flat_map(|seed| arms.iter().map(move |arm| (seed, *arm))) {
         let ran = run(&scenario, seed, arm);

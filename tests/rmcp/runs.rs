@@ -4,15 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
+use desync_sim::experiment::run::Run;
 use desync_sim::experiment::scenario::{Override, Scenario};
-use desync_sim::experiment::simulation::{RunSpec, simulate};
 use desync_sim::mcp::client::settings::Arm;
 use desync_sim::observe::event::Event;
 use desync_sim::observe::recorder::Recorder;
 use desync_sim::observe::verdict::Verdicts;
 use desync_sim::observe::witness::Sink;
-use desync_sim::world::draw::Draws;
-use desync_sim::world::schedule::Schedule;
 use desync_sim::world::time::SimTime;
 
 /// What one run came to.
@@ -34,19 +32,15 @@ impl Sink for Keeping {
     }
 }
 
-/// `text` with these changes.
-pub fn scenario(text: &str, changes: &[&str]) -> Scenario {
+/// The scenario `name` that `text` is, with these changes.
+pub fn scenario(name: &str, text: &str, changes: &[&str]) -> Scenario {
     let changes: Vec<Override> = changes.iter().map(|change| change.parse().unwrap()).collect();
-    Scenario::parse("rmcp.toml", text, &changes).unwrap_or_else(|problems| panic!("{problems}"))
+    Scenario::parse(&format!("{name}.toml"), text, &changes).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 /// Simulates a run into `sink`.
 pub fn run_into(scenario: &Scenario, seed: u64, arm: Arm, sink: Rc<RefCell<dyn Sink>>) {
-    let settings = &scenario.settings;
-    let draws = Draws::new(&scenario.name, seed);
-    let schedule = Schedule::generate(&settings.faults, settings.extent(), &draws);
-    let spec = RunSpec { name: &scenario.name, settings, seed, arm, schedule: &schedule };
-    simulate(&spec, sink, &AtomicBool::new(false)).expect("a network");
+    Run { seed, arm }.of(scenario).simulate(sink, &AtomicBool::new(false)).expect("a network");
 }
 
 /// Simulates a run on a thread of its own, as every run of a sweep has.

@@ -37,7 +37,7 @@ const HALF_OPEN: &str = r#"faults.disconnect={per_client_per_hour=240, modes=["h
 const RESTARTS: &str = "faults.server-shutdown={per_hour=60, down_s=[1, 3]}";
 
 fn ran(changes: &[&str], arm: Arm) -> Ran {
-    run(&scenario(SCENARIO, changes), 0, arm)
+    run(&scenario("rmcp", SCENARIO, changes), 0, arm)
 }
 
 /// Whether a request of the run carried a session key.

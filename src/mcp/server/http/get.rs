@@ -86,7 +86,7 @@ struct Opening<'a> {
 
 impl Opening<'_> {
     fn fresh(&self) -> Answer {
-        let settings = &self.server.base.settings;
+        let settings = self.settings();
         let stream = self.standalone.clone();
         self.check_slot(&stream)?;
         let priming = settings.priming && settings.get_priming != GetPriming::None;
@@ -122,7 +122,7 @@ impl Opening<'_> {
 
     /// A cursor that cannot be honoured gets the answer that the settings choose.
     fn lost(&self, found: CursorFound, stream: SharedStream, answer: CursorAnswer) -> Answer {
-        let settings = &self.server.base.settings;
+        let settings = self.settings();
         let is_known = found != CursorFound::Unknown;
         if is_known && self.is_shadow(&stream) {
             return self.silent(found, None);
@@ -185,14 +185,12 @@ impl Opening<'_> {
 
     /// Whether a leg on `stream` would be a second one beside the first. On a POST stream the newer leg takes over.
     fn is_shadow(&self, stream: &SharedStream) -> bool {
-        self.server.base.settings.get_slot == GetSlot::Shadow
-            && Rc::ptr_eq(stream, self.standalone)
-            && stream.borrow().is_held()
+        self.settings().get_slot == GetSlot::Shadow && Rc::ptr_eq(stream, self.standalone) && stream.borrow().is_held()
     }
 
     /// Only the standalone stream can refuse a second leg; on a POST stream the newer leg takes over.
     fn check_slot(&self, stream: &SharedStream) -> Result<(), Refusal> {
-        let refuses = self.server.base.settings.get_slot == GetSlot::Conflict
+        let refuses = self.settings().get_slot == GetSlot::Conflict
             && Rc::ptr_eq(stream, self.standalone)
             && stream.borrow().is_held();
         match refuses {

@@ -1,21 +1,17 @@
 //! Whole runs of the official SDK's client against the server model, whose ids and streams are told to be the SDK's.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use desync_sim::experiment::run::Run;
 use desync_sim::experiment::scenario::Scenario;
-use desync_sim::experiment::simulation::{RunSpec, simulate};
 use desync_sim::mcp::client::settings::Arm;
 use desync_sim::observe::event::{CallNo, ClientNo, DetectedBy, Event, Purpose};
 use desync_sim::observe::recorder::Recorder;
-use desync_sim::observe::verdict::{Outcome, Verdicts};
-use desync_sim::observe::witness::Sink;
-use desync_sim::world::draw::Draws;
-use desync_sim::world::schedule::Schedule;
-use desync_sim::world::time::SimTime;
+use desync_sim::observe::verdict::Outcome;
+
+use crate::allocated::beside;
+use crate::runs::{self, Ran};
 
 const SCENARIO: &str = r#"format = 1
 name = "sdk-client"
@@ -59,6 +55,7 @@ keep = { sessions = false, store = false, counters = false }
 
 #[test]
 fn without_faults_every_call_completes_as_it_does_for_the_model() {
+    let _beside = beside();
     let (model, sdk) = (run("", Arm::Trusting), run("", Arm::Rmcp));
     assert!(sdk.verdicts.run.calls > 20);
     assert_eq!(outcomes(&sdk), outcomes(&model));
@@ -68,6 +65,7 @@ fn without_faults_every_call_completes_as_it_does_for_the_model() {
 
 #[test]
 fn streams_that_are_cut_are_resumed_and_every_call_completes() {
+    let _beside = beside();
     let sdk = run(CUTS, Arm::Rmcp);
     assert!(sdk.verdicts.run.resumes > 20, "{:?}", sdk.verdicts.run);
     assert_eq!(sdk.verdicts.run.desyncs, 0);
@@ -86,6 +84,7 @@ fn streams_that_are_cut_are_resumed_and_every_call_completes() {
 
 #[test]
 fn a_server_that_has_forgotten_its_sessions_is_noticed_and_calls_are_sent_again() {
+    let _beside = beside();
     let sdk = run(SHUTDOWNS, Arm::Rmcp);
     assert!(outcomes(&sdk).iter().any(|(_, outcome)| *outcome == Outcome::Recovered), "{:?}", outcomes(&sdk));
     assert!(!sdk.verdicts.restarts.is_empty());
@@ -95,6 +94,7 @@ fn a_server_that_has_forgotten_its_sessions_is_noticed_and_calls_are_sent_again(
 
 #[test]
 fn a_run_is_the_same_the_second_time() {
+    let _beside = beside();
     let again = || {
         let scenario = scenario(CUTS);
         let run = Run { seed: 3, arm: Arm::Rmcp }.of(&scenario);
@@ -107,40 +107,12 @@ fn a_run_is_the_same_the_second_time() {
     assert_eq!(again(), again());
 }
 
-/// What one run came to.
-struct Ran {
-    verdicts: Verdicts,
-    events: Vec<Event>,
-}
-
-/// A recorder that keeps the events too.
-struct Keeping {
-    recorder: Recorder,
-    events: Vec<Event>,
-}
-
-impl Sink for Keeping {
-    fn record(&mut self, at: SimTime, host: &str, event: Event) {
-        self.events.push(event.clone());
-        self.recorder.record(at, host, event);
-    }
-}
-
 fn scenario(faults: &str) -> Scenario {
-    Scenario::parse("sdk-client.toml", &format!("{SCENARIO}{faults}"), &[]).expect("a scenario")
+    runs::scenario("sdk-client", &format!("{SCENARIO}{faults}"), &[])
 }
 
 fn run(faults: &str, arm: Arm) -> Ran {
-    let scenario = scenario(faults);
-    let settings = &scenario.settings;
-    let draws = Draws::new(&scenario.name, 0);
-    let schedule = Schedule::generate(&settings.faults, settings.extent(), &draws);
-    let spec = RunSpec { name: &scenario.name, settings, seed: 0, arm, schedule: &schedule };
-    let sink = Rc::new(RefCell::new(Keeping { recorder: Recorder::new(), events: Vec::new() }));
-    simulate(&spec, sink.clone(), &AtomicBool::new(false)).expect("a network");
-    let mut sink = sink.borrow_mut();
-    let verdicts = sink.recorder.finish(settings.horizon_s.get().into()).verdicts;
-    Ran { verdicts, events: std::mem::take(&mut sink.events) }
+    runs::run(&scenario(faults), 0, arm)
 }
 
 fn outcomes(ran: &Ran) -> Vec<((ClientNo, CallNo), Outcome)> {
