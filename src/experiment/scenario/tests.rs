@@ -279,6 +279,35 @@ fn each_bad_line_is_named_with_its_number() {
 }
 
 #[test]
+fn settings_of_a_server_that_contradict_each_other_are_told_by_both_keys() {
+    for (changes, one, other) in [
+        (&["server.event_ids=false"][..], "server.priming", "server.event_ids"),
+        (
+            &["server.event_ids=false", "server.priming=false", "server.resume_primer=true"],
+            "server.resume_primer",
+            "server.event_ids",
+        ),
+        (&["server.store=false", "server.foreign_cursor=deliver"], "server.foreign_cursor", "server.store"),
+        (&["server.epoch_names=stream"], "server.epoch_names", "server.id_grammar"),
+        (
+            &["server.delivery=get-stream", "server.fresh_get_answer=accepted"],
+            "server.fresh_get_answer",
+            "server.delivery",
+        ),
+        (&["server.purged_cursor=adopt"], "server.purged_cursor", "server.ahead_cursor"),
+        (
+            &["server.counter_scope=process", "faults.counter-wrap={per_client_per_hour=1}"],
+            "faults.counter-wrap",
+            "server.counter_scope",
+        ),
+    ] {
+        let said = complaint(GOOD, changes);
+        assert!(said.contains(&format!("`{one}`: ")) && said.contains(&format!("`{other}`")), "{changes:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
+
+#[test]
 fn a_file_of_another_format_is_told_only_that() {
     let text = "format = 7\nunknown = 1\n";
     assert_eq!(complaint(text, &[]), "sims/case.toml:1: `format`: this build reads scenario files of format 1 only");

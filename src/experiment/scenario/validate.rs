@@ -11,7 +11,10 @@ use crate::cursor::Grammar;
 use crate::document::Problems;
 use crate::mcp::client::settings::{Arm, ClientSettings};
 use crate::mcp::sdk::settings::Implementation;
-use crate::mcp::server::settings::{Churn, CounterScope, Delivery, ServerSettings, ToolSettings};
+use crate::mcp::server::settings::{
+    Churn, CounterScope, CursorAnswer, Delivery, EpochNames, ForeignCursor, FreshGetAnswer, ServerSettings,
+    ToolSettings,
+};
 use crate::world::draw::Span;
 use crate::world::fault::RecycleTo;
 use crate::world::gateway::settings::GatewaySettings;
@@ -236,9 +239,54 @@ pub(super) fn server(server: &ServerSettings, problems: &mut Problems) {
              `server.id_grammar` = \"epoch:seq\" does, and so does `server.counter_scope` = \"session\"",
         );
     }
+    cursors(server, problems);
     sdk::server(&server.rmcp, problems);
     if let Some(churn) = &server.churn {
         self::churn(churn, problems);
+    }
+}
+
+/// Answers to cursors that contradict the ids, the store or each other.
+fn cursors(server: &ServerSettings, problems: &mut Problems) {
+    let contradictions = [
+        (
+            !server.event_ids && server.priming,
+            "server.priming",
+            "true cannot go with `server.event_ids` = false: a priming event is sent for its id",
+        ),
+        (
+            !server.event_ids && server.resume_primer,
+            "server.resume_primer",
+            "true cannot go with `server.event_ids` = false: a priming event is sent for its id",
+        ),
+        (
+            !server.store && server.foreign_cursor == ForeignCursor::Deliver,
+            "server.foreign_cursor",
+            "`deliver` cannot go with `server.store` = false: nothing of any session is there to be delivered",
+        ),
+        (
+            server.epoch_names == EpochNames::Stream && server.id_grammar != Grammar::EpochSeq,
+            "server.epoch_names",
+            "`stream` needs `server.id_grammar` = \"epoch:seq\": ids of other grammars have no epoch",
+        ),
+        (
+            server.delivery == Delivery::GetStream && server.fresh_get_answer != FreshGetAnswer::Stream,
+            "server.fresh_get_answer",
+            "only `stream` can go with `server.delivery` = \"get-stream\": results would have no stream to come on",
+        ),
+    ];
+    for (_, key, what) in contradictions.into_iter().filter(|(is_so, ..)| *is_so) {
+        problems.note(key, what);
+    }
+    let elsewhere = [
+        ("server.unknown_cursor", Some(server.unknown_cursor)),
+        ("server.purged_cursor", Some(server.purged_cursor)),
+        ("server.empty_buffer_cursor", server.empty_buffer_cursor),
+        ("server.standalone_cursor", server.standalone_cursor),
+    ];
+    for (key, _) in elsewhere.into_iter().filter(|(_, answer)| *answer == Some(CursorAnswer::Adopt)) {
+        problems
+            .note(key, "`adopt` numbers on from an id ahead: only `server.ahead_cursor` and `server.next_cursor` can");
     }
 }
 
@@ -316,6 +364,13 @@ fn faults(faults: &FaultSettings, settings: &Settings, problems: &mut Problems) 
                 format!("{rate} is out of range: expected at most {MAX_RATE}, one a second"),
             );
         }
+    }
+    if faults.counter_wrap.is_some() && settings.server.counter_scope == CounterScope::Process {
+        problems.note(
+            "faults.counter-wrap",
+            "one client's counters cannot start again where `server.counter_scope` = \"process\": every session has the \
+             same one",
+        );
     }
     let any = rates.iter().any(|(_, rate)| rate.is_some_and(|rate| rate > 0));
     if any && faults.from_s >= settings.horizon_s {

@@ -64,8 +64,9 @@ impl<D: Dial> Client<D> {
                         self.lose_session(generation, tag, DetectedBy::NotFound, "the session is answered 404".into());
                         return StreamEnd::SessionLost;
                     }
-                    400 if resumed => {
-                        self.lose_session(generation, tag, DetectedBy::Refused, "the cursor is answered 400".into());
+                    refusal @ (400 | 410) if resumed => {
+                        let detail = format!("the cursor is answered {refusal}");
+                        self.lose_session(generation, tag, DetectedBy::Refused, detail);
                         return StreamEnd::SessionLost;
                     }
                     // 409 frees itself, a proxy's 5xx passes, 429 asks for patience.

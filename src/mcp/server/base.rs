@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::fleet::Fleet;
-use super::ids::IdForm;
-use super::settings::ServerSettings;
+use super::ids::{IdForm, Numbering, Whose};
+use super::settings::{CounterScope, ServerSettings};
 use crate::observe::event::Event;
 use crate::observe::witness::Witness;
 use crate::world::time::SimTime;
@@ -20,6 +20,8 @@ pub struct Base {
     pub ids: IdForm,
     /// The servers of this run.
     pub fleet: Rc<Fleet>,
+    /// The process-wide counter, where there is one.
+    pub numbering: Option<Rc<Numbering>>,
     /// Whether its process runs.
     pub up: Cell<bool>,
     witness: Witness,
@@ -33,7 +35,9 @@ impl Base {
         fleet: Rc<Fleet>,
         witness: Witness,
     ) -> Base {
-        Base { number, settings, ids, fleet, up: Cell::new(false), witness }
+        let numbering = (settings.counter_scope == CounterScope::Process)
+            .then(|| Rc::new(Numbering::new(&ids, Whose { session: "", stream: 0 })));
+        Base { number, settings, ids, fleet, numbering, up: Cell::new(false), witness }
     }
 
     /// Reports that `event` happens now.

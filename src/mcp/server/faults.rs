@@ -117,6 +117,9 @@ impl Server {
         self.base.up.set(false);
         self.tasks.abort_all();
         self.kill_executions();
+        if let Some(shared) = self.base.numbering.as_ref().filter(|_| !(keep.sessions && keep.counters)) {
+            shared.restart(&self.base.ids);
+        }
         let mut table = self.table.borrow_mut();
         if keep.sessions {
             for session in table.sessions() {

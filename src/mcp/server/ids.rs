@@ -2,8 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 
+use super::settings::{EpochNames, ServerSettings};
 use crate::cursor::Grammar;
 use crate::world::draw::{Draws, Purpose, Stream};
+use sha2::{Digest, Sha256};
 
 /// An event id as the server keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,19 +25,23 @@ pub struct IdForm {
     start: u64,
     /// The name of POST stream 1.
     first_stream: u32,
+    /// Whether events carry their ids.
+    written: bool,
+    epoch_names: EpochNames,
     random: RefCell<Stream>,
 }
 
 impl IdForm {
-    /// Ids of `grammar` whose counters start at `start`, on server number `server`.
-    pub fn new(grammar: Grammar, start: u64, draws: &Draws, server: u32) -> IdForm {
-        let random = RefCell::new(draws.stream(Purpose::EventIds, u64::from(server)));
-        IdForm { grammar, start, first_stream: 1, random }
-    }
-
-    /// The same form, with the first POST stream of a session called `first_stream`.
-    pub fn naming_streams_from(self, first_stream: u32) -> IdForm {
-        IdForm { first_stream, ..self }
+    /// The ids of server number `server` with these settings.
+    pub fn new(settings: &ServerSettings, draws: &Draws, server: u32) -> IdForm {
+        IdForm {
+            grammar: settings.id_grammar,
+            start: settings.counter_start,
+            first_stream: settings.first_stream,
+            written: settings.event_ids,
+            epoch_names: settings.epoch_names,
+            random: RefCell::new(draws.stream(Purpose::EventIds, u64::from(server))),
+        }
     }
 
     fn name_of(&self, stream: u32) -> u64 {
@@ -52,8 +58,13 @@ impl IdForm {
         self.grammar
     }
 
-    /// The id as it stands on the wire. The standalone stream has no name, as in the SDKs whose ids name streams.
-    pub fn text(&self, id: WireId) -> String {
+    /// The id that an event carries: none where events carry no ids.
+    pub fn carried(&self, id: WireId) -> Option<String> {
+        self.written.then(|| self.text(id))
+    }
+
+    /// The id as text. The standalone stream has no name, as in the SDKs whose ids name streams.
+    fn text(&self, id: WireId) -> String {
         let WireId { epoch, stream, number } = id;
         match self.grammar {
             Grammar::Integer => number.to_string(),
@@ -68,6 +79,9 @@ impl IdForm {
 
     /// Reads an id that a client presents; none where this server could never have written it so.
     pub fn parse(&self, text: &str) -> Option<WireId> {
+        if !self.written {
+            return None;
+        }
         let id = if self.grammar == Grammar::Opaque {
             WireId { epoch: 0, stream: 0, number: u64::from_str_radix(text, 16).ok()? }
         } else {
@@ -84,15 +98,33 @@ impl IdForm {
         (self.text(id) == text).then_some(id)
     }
 
-    fn fresh_epoch(&self) -> u32 {
-        match self.grammar {
-            Grammar::Integer | Grammar::StreamSeq | Grammar::SeqStream | Grammar::Opaque => 0,
-            Grammar::EpochSeq => self.random.borrow_mut().bits() as u32,
+    fn epoch_of(&self, whose: Whose<'_>) -> u32 {
+        match (self.grammar, self.epoch_names) {
+            (Grammar::Integer | Grammar::StreamSeq | Grammar::SeqStream | Grammar::Opaque, _) => 0,
+            (Grammar::EpochSeq, EpochNames::Counter) => self.random.borrow_mut().bits() as u32,
+            (Grammar::EpochSeq, EpochNames::Stream) => whose.name(),
         }
     }
 }
 
-/// A counter of ids: one a session or one a stream.
+/// Whose counter it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Whose<'a> {
+    /// The session's key; the empty one where sessions share it.
+    pub session: &'a str,
+    /// The stream's number; 0 where streams share it.
+    pub stream: u32,
+}
+
+impl Whose<'_> {
+    /// A name for it: the first bytes of a digest, where the SDK writes both out.
+    fn name(self) -> u32 {
+        let digest = Sha256::new().chain_update(self.session).chain_update(self.stream.to_be_bytes()).finalize();
+        digest.iter().take(4).fold(0, |name, byte| name << 8 | u32::from(*byte))
+    }
+}
+
+/// A counter of ids: one a session, one a stream or one a process.
 #[derive(Debug)]
 pub struct Numbering {
     epoch: Cell<u32>,
@@ -101,8 +133,13 @@ pub struct Numbering {
 
 impl Numbering {
     /// A counter that stands at its start.
-    pub fn new(form: &IdForm) -> Numbering {
-        Numbering { epoch: Cell::new(form.fresh_epoch()), next: Cell::new(form.start) }
+    pub fn new(form: &IdForm, whose: Whose<'_>) -> Numbering {
+        Numbering { epoch: Cell::new(form.epoch_of(whose)), next: Cell::new(form.start) }
+    }
+
+    /// Goes on after `number`, whatever it has given so far.
+    pub fn adopt(&self, number: u64) {
+        self.next.set(number.wrapping_add(1));
     }
 
     /// The next id, for an event of `stream`.
@@ -121,9 +158,11 @@ impl Numbering {
         WireId { epoch: self.epoch.get(), stream: 0, number: 0 }
     }
 
-    /// Starts again, in a new epoch.
+    /// Starts again; in a new epoch, where epochs stand for the counter's lives.
     pub fn restart(&self, form: &IdForm) {
-        self.epoch.set(form.fresh_epoch());
+        if form.epoch_names == EpochNames::Counter {
+            self.epoch.set(form.epoch_of(Whose { session: "", stream: 0 }));
+        }
         self.next.set(form.start);
     }
 
@@ -147,15 +186,21 @@ impl Numbering {
 mod tests {
     use super::*;
 
+    const SHARED: Whose<'_> = Whose { session: "", stream: 0 };
+
+    fn of(settings: &ServerSettings) -> IdForm {
+        IdForm::new(settings, &Draws::new("ids", 1), 0)
+    }
+
     fn form(grammar: Grammar) -> IdForm {
-        IdForm::new(grammar, 17, &Draws::new("ids", 1), 0)
+        of(&ServerSettings { id_grammar: grammar, counter_start: 17, ..ServerSettings::default() })
     }
 
     #[test]
     fn every_grammar_reads_what_it_wrote() {
         for (grammar, stream) in Grammar::ALL.into_iter().flat_map(|grammar| [(grammar, 0), (grammar, 3)]) {
             let form = form(grammar);
-            let id = Numbering::new(&form).take(&form, stream);
+            let id = Numbering::new(&form, SHARED).take(&form, stream);
             assert_eq!(form.parse(&form.text(id)), Some(id), "{grammar:?}");
         }
     }
@@ -184,9 +229,14 @@ mod tests {
 
     #[test]
     fn streams_are_named_from_the_number_that_the_settings_say() {
-        let form = IdForm::new(Grammar::SeqStream, 0, &Draws::new("ids", 1), 0).naming_streams_from(0);
+        let form = of(&ServerSettings {
+            id_grammar: Grammar::SeqStream,
+            counter_start: 0,
+            first_stream: 0,
+            ..ServerSettings::default()
+        });
         let ids: Vec<String> =
-            [0, 1, 2].map(|stream| form.text(Numbering::new(&form).take(&form, stream))).into_iter().collect();
+            [0, 1, 2].map(|stream| form.text(Numbering::new(&form, SHARED).take(&form, stream))).into_iter().collect();
         assert_eq!(ids, ["0", "0/0", "0/1"]);
         assert_eq!(form.parse("5/0"), Some(WireId { epoch: 0, stream: 1, number: 5 }));
     }
@@ -194,7 +244,7 @@ mod tests {
     #[test]
     fn a_restarted_counter_gives_its_first_number_in_another_epoch() {
         let form = form(Grammar::EpochSeq);
-        let numbering = Numbering::new(&form);
+        let numbering = Numbering::new(&form, SHARED);
         let first = numbering.take(&form, 0);
         numbering.take(&form, 0);
         assert!(numbering.is_ahead(19) && !numbering.is_ahead(18));
@@ -202,5 +252,35 @@ mod tests {
         let again = numbering.take(&form, 0);
         assert_eq!(again.number, first.number);
         assert_ne!(again.epoch, first.epoch);
+    }
+
+    #[test]
+    fn an_epoch_that_names_the_stream_outlives_the_counter() {
+        let mut settings = ServerSettings { id_grammar: Grammar::EpochSeq, ..ServerSettings::default() };
+        settings.epoch_names = EpochNames::Stream;
+        let form = of(&settings);
+        let first = |session, stream| Numbering::new(&form, Whose { session, stream }).take(&form, stream);
+        assert_eq!(first("a", 1), first("a", 1), "another writer of the same stream counts the same ids");
+        assert_ne!(first("a", 1).epoch, first("a", 2).epoch);
+        assert_ne!(first("a", 1).epoch, first("b", 1).epoch);
+        let numbering = Numbering::new(&form, Whose { session: "a", stream: 1 });
+        let before = numbering.take(&form, 1);
+        numbering.restart(&form);
+        assert_eq!(numbering.take(&form, 1), before);
+    }
+
+    #[test]
+    fn without_ids_nothing_is_written_and_nothing_is_read() {
+        let form = of(&ServerSettings { event_ids: false, ..ServerSettings::default() });
+        let id = Numbering::new(&form, SHARED).take(&form, 0);
+        assert_eq!((form.carried(id), form.parse("1")), (None, None));
+    }
+
+    #[test]
+    fn a_counter_that_adopts_a_number_goes_on_after_it() {
+        let form = form(Grammar::Integer);
+        let numbering = Numbering::new(&form, SHARED);
+        numbering.adopt(8412);
+        assert_eq!(numbering.take(&form, 0).number, 8413);
     }
 }

@@ -135,7 +135,7 @@ impl Reader {
                 if frame.is_full() {
                     break;
                 }
-                frame.push_event(&presence.base.ids.text(id), lines);
+                frame.push_event(presence.base.ids.carried(id).as_deref(), lines);
                 taken += 1;
             }
             self.place.next += taken;
@@ -250,8 +250,10 @@ impl FrameBytes {
         self.0.len() >= FRAME_BYTES
     }
 
-    fn push_event(&mut self, id: &str, lines: &[u8]) {
-        sse::encode_id(&mut self.0, id);
+    fn push_event(&mut self, id: Option<&str>, lines: &[u8]) {
+        if let Some(id) = id {
+            sse::encode_id(&mut self.0, id);
+        }
         self.0.extend_from_slice(lines);
     }
 }

@@ -71,8 +71,7 @@ impl Server {
         witness: Witness,
         fleet: Rc<Fleet>,
     ) -> Rc<Server> {
-        let ids = IdForm::new(settings.id_grammar, settings.counter_start, &draws, number)
-            .naming_streams_from(settings.first_stream);
+        let ids = IdForm::new(&settings, &draws, number);
         let base = Rc::new(Base::new(number, settings, ids, fleet, witness));
         let table = RefCell::new(Table::new(&base, &draws));
         Rc::new(Server {

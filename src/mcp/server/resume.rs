@@ -36,7 +36,7 @@ impl Judged {
 /// Judges `cursor` in `session`: by its exact id in every log, newest stream first, else by its number.
 pub fn judge(base: &Base, session: &Session, cursor: &str) -> Judged {
     let standalone = session.standalone();
-    let Some(id) = base.ids.parse(cursor) else {
+    let Some(id) = base.ids.parse(cursor).filter(|_| base.settings.store) else {
         return Judged::Lost(CursorFound::Unknown, standalone.clone());
     };
     for stream in session.newest_first() {
@@ -61,7 +61,9 @@ pub fn judge(base: &Base, session: &Session, cursor: &str) -> Judged {
         Grammar::Integer => Some(standalone.clone()),
         Grammar::EpochSeq => match base.settings.counter_scope {
             // All streams count together: the answer goes to the standalone one.
-            CounterScope::Session => Some(standalone).filter(|stream| stream.borrow().has_epoch(id.epoch)).cloned(),
+            CounterScope::Session | CounterScope::Process => {
+                Some(standalone).filter(|stream| stream.borrow().has_epoch(id.epoch)).cloned()
+            }
             CounterScope::Stream => session.newest_first().find(|stream| stream.borrow().has_epoch(id.epoch)).cloned(),
         },
         Grammar::StreamSeq | Grammar::SeqStream => {

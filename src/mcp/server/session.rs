@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use super::base::Base;
-use super::ids::Numbering;
+use super::ids::{Numbering, Whose};
 use super::settings::CounterScope;
 use super::stream::{SharedStream, State, Stream};
 use crate::mcp::wire::message::RpcId;
@@ -24,7 +24,7 @@ pub struct Session {
     pub owner: ClientNo,
     /// What keeps it from being idle.
     pub activity: Rc<Activity>,
-    /// The session-wide counter, where there is one.
+    /// The counter that its streams share, where they do.
     numbering: Option<Rc<Numbering>>,
     streams: BTreeMap<u32, SharedStream>,
     next_stream: u32,
@@ -87,7 +87,8 @@ impl Session {
             counts_legs: base.settings.legs_keep_alive,
         });
         let numbering = match base.settings.counter_scope {
-            CounterScope::Session => Some(Rc::new(Numbering::new(&base.ids))),
+            CounterScope::Session => Some(Rc::new(Numbering::new(&base.ids, Whose { session: &key, stream: 0 }))),
+            CounterScope::Process => base.numbering.clone(),
             CounterScope::Stream => None,
         };
         let mut session = Session {
@@ -120,7 +121,7 @@ impl Session {
         self.next_stream += 1;
         let numbering = match &self.numbering {
             Some(shared) => shared.clone(),
-            None => Rc::new(Numbering::new(&self.base.ids)),
+            None => Rc::new(Numbering::new(&self.base.ids, Whose { session: &self.key, stream: number })),
         };
         (number, numbering)
     }
@@ -201,7 +202,8 @@ impl Session {
     }
 
     fn restart_counters(&mut self, cause: Cause, keep_old: bool) {
-        if let Some(shared) = &self.numbering {
+        // A counter that sessions share starts again with the process, not with each of them.
+        if let Some(shared) = self.numbering.as_ref().filter(|_| self.base.numbering.is_none()) {
             shared.restart(&self.base.ids);
         }
         for stream in self.streams.values() {

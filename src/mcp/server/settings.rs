@@ -16,6 +16,14 @@ pub struct ServerSettings {
     pub profile: Option<String>,
     /// The form of the event ids on the wire.
     pub id_grammar: Grammar,
+    /// Whether events have ids at all. Without, no client ever has a cursor.
+    pub event_ids: bool,
+    /// Whether sent events are stored. Without a store every cursor is an unknown one, whatever it names.
+    pub store: bool,
+    /// What the epoch in an id stands for, in grammars that have one.
+    pub epoch_names: EpochNames,
+    /// Which events are numbered.
+    pub numbered: Numbered,
     /// Whether the streams of a session share one counter.
     pub counter_scope: CounterScope,
     /// The first number that a counter gives.
@@ -90,6 +98,8 @@ pub struct ServerSettings {
     pub unknown_session: UnknownSession,
     /// The status of a DELETE that ends a session: 200, 202 or 204.
     pub delete_status: u16,
+    /// The answer to a GET that presents no cursor.
+    pub fresh_get_answer: FreshGetAnswer,
     /// What happens when a second GET stream is opened while one is attached.
     pub get_slot: GetSlot,
     /// Other notifications of a session, which take ids and fill its GET stream's buffer.
@@ -105,6 +115,10 @@ impl Default for ServerSettings {
         ServerSettings {
             profile: None,
             id_grammar: Grammar::Integer,
+            event_ids: true,
+            store: true,
+            epoch_names: EpochNames::Counter,
+            numbered: Numbered::Always,
             counter_scope: CounterScope::Session,
             counter_start: 1,
             first_stream: 1,
@@ -138,6 +152,7 @@ impl Default for ServerSettings {
             events_keep_alive: false,
             unknown_session: UnknownSession::NotFound,
             delete_status: 200,
+            fresh_get_answer: FreshGetAnswer::Stream,
             get_slot: GetSlot::TakeOver,
             churn: None,
             implementation: Implementation::Model,
@@ -184,6 +199,42 @@ pub enum CounterScope {
     Session,
     /// One counter a stream.
     Stream,
+    /// One counter a process: sessions share it too, and it starts again with the process (mcp-go's event store).
+    Process,
+}
+
+/// What the epoch in an id stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EpochNames {
+    /// One life of the counter: it is drawn anew whenever the counter starts again.
+    Counter,
+    /// The session and the stream: a counter that starts again has the same one (C# SDK,
+    /// `DistributedCacheEventIdFormatter`: the two in base 64, and a number that each new writer counts from 1).
+    Stream,
+}
+
+/// Which events are numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Numbered {
+    /// All.
+    Always,
+    /// Those that are sent while a leg is attached. The others are lost before they have a number, so that no id ever
+    /// tells of them (tower-mcp).
+    WhileAttached,
+}
+
+/// The answer to a GET that presents no cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FreshGetAnswer {
+    /// The standalone stream.
+    Stream,
+    /// 405: there is none (2025-11-25, transports, "Listening for Messages from the Server", item 2).
+    NotAllowed,
+    /// 202, and no stream (Envoy AI gateway).
+    Accepted,
 }
 
 /// Which stream carries the parts and the response of a tool call.
@@ -288,8 +339,17 @@ pub enum CursorAnswer {
     EmptyClosed,
     /// 200, open, and nothing ever.
     Silent,
+    /// What a GET without a cursor is answered with: the cursor is ignored.
+    Fresh,
+    /// 200, nothing replayed, then whatever comes next, numbered from the cursor on (Go SDK, go-sdk#1132). Only an id
+    /// ahead can be answered so.
+    Adopt,
+    /// 202, and no stream.
+    Accepted,
     /// 400.
     Reject,
+    /// 410: what the cursor names is gone, said with a status that stands for nothing else.
+    Gone,
 }
 
 /// The answer to a session id that is not in the table.

@@ -10,7 +10,7 @@ use super::base::Base;
 use super::ids::{Numbering, WireId};
 use super::log::{EventLog, Hit};
 use super::session::Activity;
-use super::settings::{GetPriming, Replay};
+use super::settings::{GetPriming, Numbered, Replay};
 use crate::mcp::wire::sse;
 use crate::observe::event::{Cause, Event, FrameKind, IncarnationNo, LogNo, Position};
 use crate::world::time::SimTime;
@@ -119,9 +119,11 @@ impl Stream {
         self.base.report(Event::LogOpened { log, incarnation: self.incarnation, stream: self.number });
     }
 
-    /// Appends `times` events that carry `data`. False where the stream is closed and they have nowhere to go.
+    /// Appends `times` events that carry `data`. False where they have nowhere to go: the stream is closed, or nobody
+    /// is attached and only what somebody reads is numbered.
     pub fn append(&mut self, kind: FrameKind, data: &str, times: u32) -> bool {
-        if self.state == State::Closed {
+        let unheard = self.base.settings.numbered == Numbered::WhileAttached && !self.is_held();
+        if self.state == State::Closed || unheard {
             return false;
         }
         if times == 0 {
@@ -145,8 +147,8 @@ impl Stream {
             log: number,
             first,
             last: first + Position::from(times) - 1,
-            first_id: ids.first().map(|id| self.base.ids.text(*id)),
-            last_id: ids.last().map(|id| self.base.ids.text(*id)),
+            first_id: ids.first().and_then(|id| self.base.ids.carried(*id)),
+            last_id: ids.last().and_then(|id| self.base.ids.carried(*id)),
             kind,
         });
         self.trim();
@@ -176,7 +178,7 @@ impl Stream {
             self.current().prime(id);
             id
         };
-        Some(primer(&self.base.ids.text(id), retry_ms))
+        Some(primer(self.base.ids.carried(id).as_deref(), retry_ms))
     }
 
     /// Evicts what is too old or too much. An event that was appended at this very instant and waits for the attached
@@ -282,7 +284,7 @@ impl Stream {
             && settings.replay == Replay::Inclusive
             && matches!(life.find(id), Some(Hit::Primer(_)))
             && life.end() < Position::from(settings.buffer_events);
-        replayed.then(|| primer(&self.base.ids.text(id), settings.retry_ms()))
+        replayed.then(|| primer(self.base.ids.carried(id).as_deref(), settings.retry_ms()))
     }
 
     /// Whether nothing is buffered, as a resume sees it.
@@ -382,9 +384,9 @@ impl Stream {
 }
 
 /// A priming event as it is sent.
-pub fn primer(id: &str, retry_ms: Option<u64>) -> Bytes {
+pub fn primer(id: Option<&str>, retry_ms: Option<u64>) -> Bytes {
     let mut buffer = Vec::new();
-    sse::encode(&mut buffer, Some(id), retry_ms, "");
+    sse::encode(&mut buffer, id, retry_ms, "");
     buffer.into()
 }
 

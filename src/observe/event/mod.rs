@@ -332,7 +332,8 @@ pub enum Event {
         /// `finished`, `cancelled`, `killed`.
         how: ExecutionEnd,
     },
-    /// The tool's output has nowhere to go: its session's life is over.
+    /// The tool's output has nowhere to go: its session's life is over, or nobody is attached and the server numbers
+    /// only what somebody reads.
     Discarded {
         /// The client.
         client: ClientNo,

@@ -6,13 +6,14 @@ use std::rc::Rc;
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
 
-use super::{Answer, Refusal, Reply, accepts, event_stream, session_of};
+use super::{Answer, Refusal, Reply, accepts, event_stream, session_of, whole};
 use crate::mcp::server::Server;
 use crate::mcp::server::leg::Leg;
 use crate::mcp::server::resume::{Judged, judge};
 use crate::mcp::server::session::Activity;
 use crate::mcp::server::settings::{
-    BusyCursor, CursorAnswer, ForeignCursor, FreshGet, GetPriming, GetSlot, ResumedLegEnds, ServerSettings,
+    BusyCursor, CursorAnswer, ForeignCursor, FreshGet, FreshGetAnswer, GetPriming, GetSlot, ResumedLegEnds,
+    ServerSettings,
 };
 use crate::mcp::server::stream::{Place, SharedStream, State};
 use crate::mcp::wire::header::{EVENT_STREAM, LAST_EVENT_ID, RequestTag};
@@ -27,11 +28,12 @@ pub fn answer(server: &Rc<Server>, headers: &HeaderMap) -> Answer {
     session.borrow().trim();
     let session = session.borrow();
     let settings = &server.base.settings;
-    let opening = Opening { server, tag, activity: &session.activity, standalone: session.standalone() };
     // An empty id is the absence of one (WHATWG HTML, "Server-sent events": the last event ID string).
     let cursor = headers.get(LAST_EVENT_ID).filter(|id| !id.is_empty());
+    let number = cursor.and_then(|cursor| server.base.ids.parse(cursor.to_str().ok()?)).map(|id| id.number);
+    let opening = Opening { server, tag, activity: &session.activity, standalone: session.standalone(), number };
     let judged = match cursor {
-        None => return opening.fresh(),
+        None => return opening.fresh(CursorFound::Absent),
         Some(cursor) => match cursor.to_str() {
             Ok(cursor) => match judge(&server.base, &session, cursor) {
                 Judged::Lost(CursorFound::Unknown, standalone) if settings.foreign_cursor == ForeignCursor::Deliver => {
@@ -82,23 +84,33 @@ struct Opening<'a> {
     tag: RequestTag,
     activity: &'a Rc<Activity>,
     standalone: &'a SharedStream,
+    /// The cursor's number, where it is an id of this server.
+    number: Option<u64>,
 }
 
 impl Opening<'_> {
-    fn fresh(&self) -> Answer {
+    /// What a GET without a cursor is answered with; `found` is what became of the cursor where there is one.
+    fn fresh(&self, found: CursorFound) -> Answer {
         let settings = self.settings();
+        match settings.fresh_get_answer {
+            FreshGetAnswer::Stream => {}
+            FreshGetAnswer::NotAllowed => {
+                return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "there is no standalone stream here"));
+            }
+            FreshGetAnswer::Accepted => return Ok(whole(StatusCode::ACCEPTED, Bytes::new())),
+        }
         let stream = self.standalone.clone();
         self.check_slot(&stream)?;
         let priming = settings.priming && settings.get_priming != GetPriming::None;
         let greeting = stream.borrow_mut().greeting(priming, true);
         if self.is_shadow(&stream) {
-            return self.silent(CursorFound::Absent, greeting);
+            return self.silent(found, greeting);
         }
         let place = match settings.fresh_get {
             FreshGet::Live => stream.borrow_mut().live(),
             FreshGet::Oldest => stream.borrow_mut().oldest(),
         };
-        self.attach(stream, place, CursorFound::Absent, greeting)
+        self.attach(stream, place, found, greeting)
     }
 
     fn resumed(&self, stream: SharedStream, place: Place, found: CursorFound, greeting: Option<Bytes>) -> Answer {
@@ -152,9 +164,19 @@ impl Opening<'_> {
                 Ok(self.empty_closed(found))
             }
             CursorAnswer::Silent => self.silent(found, None),
+            CursorAnswer::Fresh => self.fresh(found),
+            CursorAnswer::Adopt => {
+                if let Some(number) = self.number {
+                    stream.borrow().numbering().adopt(number);
+                }
+                let place = stream.borrow_mut().live();
+                self.resumed(stream, place, found, None)
+            }
+            CursorAnswer::Accepted => Ok(whole(StatusCode::ACCEPTED, Bytes::new())),
             CursorAnswer::Reject => {
                 Err(Refusal::new(StatusCode::BAD_REQUEST, "this server cannot resume after that event"))
             }
+            CursorAnswer::Gone => Err(Refusal::new(StatusCode::GONE, "what followed that event is gone")),
         }
     }
 

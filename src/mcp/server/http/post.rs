@@ -135,9 +135,9 @@ fn short_stream(server: &Server, primer: Option<WireId>, id: Option<WireId>, ans
     let ids = &server.base.ids;
     let mut body = Vec::new();
     if let Some(id) = primer {
-        body.extend_from_slice(&stream::primer(&ids.text(id), server.base.settings.retry_ms()));
+        body.extend_from_slice(&stream::primer(ids.carried(id).as_deref(), server.base.settings.retry_ms()));
     }
-    sse::encode(&mut body, id.map(|id| ids.text(id)).as_deref(), None, &answer.to_string());
+    sse::encode(&mut body, id.and_then(|id| ids.carried(id)).as_deref(), None, &answer.to_string());
     event_stream(Reply::Whole(body.into()))
 }
 

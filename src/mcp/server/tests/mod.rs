@@ -1,6 +1,7 @@
 //! The server over in-memory pipes in paused time: a hyper client on one side, the event log on the other.
 
 mod calls;
+mod counters;
 mod faults;
 mod requests;
 mod resumption;
